@@ -4,7 +4,6 @@ line."""
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import oracle
@@ -27,14 +26,11 @@ def exactly(cloud: np.ndarray) -> oracle.Cloud:
 FIGURE_2 = {
     "triangle": (clouds.triangle, {0: 0, 1: 0, 2: 0}, 1, "0 1 2 0 0 2 2 1 2"),
     "emerging leader": (clouds.emerging_leader, {0: 0, 1: 1, 2: 0}, 1, "0 1 2 0 2 2 0 0"),
-    "square": (clouds.square, {0: 0, 1: 0, 2: 0, 3: 0}, 0, "0 1 2 3 3 2 3 2 1 3"),
-    "non-leader clusters": (
-        clouds.nonleader_clusters,
-        {0: 0, 1: 0, 2: 0, 3: 0},
-        0,
-        "0 1 2 3 0,3 1,2 1 1 2 2",
-    ),
 }
+CORNERS = dict.fromkeys(range(4), 0)
+FIGURE_2["square"] = clouds.square, CORNERS, 0, "0 1 2 3 3 2 3 2 1 3"
+NON_LEADERS = clouds.nonleader_clusters, CORNERS, 0, "0 1 2 3 0,3 1,2 1 1 2 2"
+FIGURE_2["non-leader clusters"] = NON_LEADERS
 
 
 @pytest.mark.parametrize("name", FIGURE_2)
@@ -47,27 +43,35 @@ def test_the_tokens_of_figure_2_are_the_authors(name):
 @pytest.mark.parametrize("name", FIGURE_2)
 def test_the_tokens_of_figure_2_lead_follow_and_end_as_the_figure_shows(name):
     make, leaders, settled_at, follows = FIGURE_2[name]
-    goals = [{int(leader) for leader in goal.split(",")} for goal in follows.split()]
+    goals = [set(map(int, goal.split(","))) for goal in follows.split()]
     walk = list(oracle.walk(make().tolist(), HALF, layers=30))
     assert oracle.leaders_of(walk) == leaders
-    changed = [layer for layer in range(30) if walk[layer][1] != walk[layer + 1][1]]
-    assert (max(changed, default=-1) + 1, walk[30][1]) == (settled_at, goals)
+    sets = [now for _, now in walk]
+    changed = [layer for layer in range(30) if sets[layer] != sets[layer + 1]]
+    assert max(changed, default=-1) + 1 == settled_at
+    assert sets[30] == goals
     run = hm.simulate(make(), hm.Dynamics(HALF), layers=30)
     lim = hm.limit(make(), hm.Dynamics(HALF))
-    assert dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)) == leaders
+    since = zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)
+    assert dict(since) == leaders
     assert (run.settled_at, lim.settled_at) == (settled_at, settled_at)
     for layer in (0, 1, 2, 5, 30):  # the columns of the figure
-        assert [set(chosen.tolist()) for chosen in run.attended(layer)] == walk[layer][1]
-        assert np.allclose(run.at(layer), np.array(walk[layer][0], dtype=float), atol=1e-15)
-    vertices = {leader: np.array(walk[30][0][leader]) for leader in leaders}
-    ends = [sum(vertices[leader] for leader in goal) / Fraction(len(goal)) for goal in goals]
+        assert [set(chosen.tolist()) for chosen in run.attended(layer)] == sets[layer]
+        truth = np.array(walk[layer][0], dtype=float)
+        assert np.allclose(run.at(layer), truth, atol=1e-15)
+    last, _ = walk[30]
+    vertices = {leader: np.array(last[leader]) for leader in leaders}
+    ends = []
+    for goal in goals:
+        ends.append(sum(vertices[leader] for leader in goal) / Fraction(len(goal)))
     assert (lim.exact_limit_points() == np.array(ends)).all()
     assert {statement.verdict for statement in hm.check_theorem(lim)} == {"holds"}
 
 
 def test_a_square_takes_inner_tokens_exactly_and_is_a_new_one():
     assert clouds.square(inside=[(0.1, 0)])[4, 0] == 0.1
-    assert clouds.square(inside=[("0.1", "0")])[4, 0] == Fraction(1, 10)
+    exact = clouds.square(inside=[("0.1", "0")])
+    assert exact[4, 0] == Fraction(1, 10)
     clouds.square(inside=[])[:] = 7
     assert np.abs(clouds.square(inside=[])).max() == 1
 
@@ -77,31 +81,33 @@ def test_a_rotated_square_keeps_its_ties_and_further_coordinates():
     sets = oracle.attended_sets(exactly(clouds.rotated(cloud)))
     assert sets == oracle.attended_sets(exactly(cloud))
     assert sets[4] == {0, 3}
-    assert clouds.rotated([[5, 0, 7]]).tolist() == [[3, 4, 7]]
+    turned = clouds.rotated([[5, 0, 7]])
+    assert turned.tolist() == [[3, 4, 7]]
 
 
-@pytest.mark.parametrize("sides", [3, 4, 5, 6, 7, 8, 12, 100, 1001])
+@pytest.mark.parametrize("sides", [3, 4, 5, 6, 12, 100, 1001])
 def test_a_polygon_is_regular_and_its_own_mirror_image_to_the_last_bit(sides):
     turns = 2 * np.pi * np.arange(sides) / sides
     cloud = clouds.polygon(sides)
-    assert np.allclose(cloud, np.stack([np.cos(turns), np.sin(turns)], axis=1), atol=2e-15)
-    for mirror in ([1, -1], [-1, 1])[: 1 + (sides % 2 == 0)]:
-        assert set(map(tuple, (cloud * mirror).tolist())) == set(map(tuple, cloud.tolist()))
+    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    assert np.allclose(cloud, circle, atol=2e-15)
+    mirrors = [[1, -1], [-1, 1]] if sides % 2 == 0 else [[1, -1]]
+    for mirror in mirrors:
+        mirrored = (cloud * mirror).tolist()
+        assert sorted(mirrored) == sorted(cloud.tolist())
 
 
 def test_gaussian_clouds_follow_their_seed():
-    assert np.array_equal(
-        clouds.gaussian(9, 2, seed=np.random.default_rng(4)), clouds.gaussian(9, 2, seed=4)
-    )
-    assert not np.array_equal(clouds.gaussian(9, 2, seed=4), clouds.gaussian(9, 2, seed=5))
+    four = clouds.gaussian(9, 2, seed=4)
+    drawn = clouds.gaussian(9, 2, seed=np.random.default_rng(4))
+    assert np.array_equal(drawn, four)
+    assert not np.array_equal(four, clouds.gaussian(9, 2, seed=5))
 
 
 def test_what_cannot_be_made_is_refused():
-    refused: list[tuple[Any, tuple[Any, ...]]] = [
-        (clouds.square, ([(1, 2, 3)],)),
-        (clouds.rotated, ([[1.0]],)),
-        (clouds.gaussian, (0, 2)),
-    ]
-    for make, arguments in refused:
-        with refuses("must"):
-            make(*arguments)
+    with refuses("must"):
+        clouds.square([(1, 2, 3)])
+    with refuses("must"):
+        clouds.rotated([[1.0]])
+    with refuses("must"):
+        clouds.gaussian(0, 2)

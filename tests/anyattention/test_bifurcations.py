@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from known import rational
 from strategies import clouds, emerging, spd_metrics
 
 import hardmax as hm
@@ -13,42 +14,45 @@ from hardmax._beyond.algebraic import between
 from hardmax.results import AlgebraicNumber
 
 LOW, HIGH = Fraction(1, 4), Fraction(3)
-ROOTS = (AlgebraicNumber((1, -5, 3), 0), AlgebraicNumber((1, -5, 3), 1))
+ROOTS = tuple(AlgebraicNumber((1, -5, 3), index) for index in (0, 1))
 
 
 def outcome_at(found, alpha):
     """What is said of a rational step size that is no value: that of its interval."""
     at = AlgebraicNumber.of(alpha)
-    return next(each.outcome for each in found.intervals if each.low <= at <= each.high)
+    inside = (each for each in found.intervals if each.low <= at <= each.high)
+    return next(inside).outcome
 
 
 def outcome_of(lim):
-    return tuple(lim.leaders.tolist()), tuple(map(tuple, lim.run.attended(lim.settled_at).tolist()))
+    attended = lim.run.attended(lim.settled_at).tolist()
+    return tuple(lim.leaders.tolist()), tuple(map(tuple, attended))
+
+
+def leaders_of(found):
+    return [each.outcome.leaders for each in found.intervals if each.outcome]
 
 
 def test_the_papers_emerging_leader_exists_between_the_roots_of_a_quadratic():
     found = hm.bifurcations(hm.clouds.emerging_leader(), ("1/10", 2))
     assert found.values == ROOTS
     assert list(map(str, ROOTS)) == ["(5 - √13)/6", "(5 + √13)/6"]
-    assert [each.outcome and each.outcome.leaders for each in found.intervals] == [
-        (0, 2),
-        (0, 1, 2),
-        (0, 2),
-    ]
+    assert leaders_of(found) == [(0, 2), (0, 1, 2), (0, 2)]
     for root in ROOTS:
         low, high = root.interval
         assert low < high
-        assert (3 * low**2 - 5 * low + 1) * (3 * high**2 - 5 * high + 1) < 0
+        at_low, at_high = (3 * x**2 - 5 * x + 1 for x in (low, high))
+        assert at_low * at_high < 0
         assert high - low < Fraction(1, 10**12)
     assert repr(found) == "Bifurcations(alpha from 1/10 to 2: (5 - √13)/6, (5 + √13)/6)"
 
 
 CHANGING = {
-    Fraction(2): [[2, 2], [3, 0], [1, -1], [0, -1]],
-    Fraction(2, 3): [[1, 1], [4, 0], [0, -1], [1, -1]],
-    Fraction(1): [[3, 1], [2, -1], [0, -2], [0, 0], [-3, -1]],
-    Fraction(3, 4): [[3, 2], [2, 0], [1, -1], [1, -1], [0, 0]],
+    Fraction(2): rational("2 2, 3 0, 1 -1, 0 -1"),
+    Fraction(2, 3): rational("1 1, 4 0, 0 -1, 1 -1"),
+    Fraction(1): rational("3 1, 2 -1, 0 -2, 0 0, -3 -1"),
 }
+CHANGING[Fraction(3, 4)] = rational("3 2, 2 0, 1 -1, 1 -1, 0 0")
 """Clouds with a change at one rational step size."""
 
 
@@ -57,14 +61,16 @@ def changing(draw):
     """Such a cloud in any order, sheared together with its metric, and a range that may end
     there."""
     value, shear = draw(st.sampled_from([*CHANGING])), draw(st.integers(-2, 2))
-    cloud = [[x - shear * y, y] for x, y in draw(st.permutations(CHANGING[value]))]
+    rows = draw(st.permutations(CHANGING[value]))
+    cloud = [[x - shear * y, y] for x, y in rows]
     alphas = draw(st.sampled_from([(LOW, value), (value, HIGH), (LOW, HIGH)]))
     return cloud, [[1, shear], [shear, shear**2 + 1]], alphas
 
 
 @st.composite
 def any_kind(draw):
-    cloud = draw(st.one_of(emerging(2, 1, 2), clouds(min_d=1, max_d=2, max_n=5)))
+    kinds = st.one_of(emerging(2, 1, 2), clouds(min_d=1, max_d=2, max_n=5))
+    cloud = draw(kinds)
     return cloud, draw(spd_metrics(len(cloud[0]))), (LOW, HIGH)
 
 
@@ -73,7 +79,8 @@ def test_every_step_size_leads_where_its_interval_or_value_says(problem, data):
     cloud, metric, (low, high) = problem
     found = hm.bifurcations(cloud, (low, high), metric=metric, max_layers=8)
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
-    assert (found.intervals[0].low, found.intervals[-1].high) == ends
+    first, *_, last = found.intervals * 2
+    assert (first.low, last.high) == ends
     inner = [value for value in found.values if value not in ends]
     assert list(found.values) == sorted(found.values)
     assert [interval.high for interval in found.intervals[:-1]] == inner
@@ -81,55 +88,61 @@ def test_every_step_size_leads_where_its_interval_or_value_says(problem, data):
     # A bit beside all values, numbers within all intervals, and one at random; beside simple
     # fractions, at which tokens may tie.
     shift = Fraction(1, 10**6)
-    near = [sum(value.interval) / 2 + side for value in found.values for side in (-shift, shift)]
+    near = []
+    for value in found.values:
+        middle = sum(value.interval) / 2
+        near += [middle - shift, middle + shift]
     middles = [between(interval.low, interval.high) for interval in found.intervals]
     drawn = data.draw(st.fractions(low, high, max_denominator=50))
     beside = [x + (low - x) / 99991**2 for x in (drawn, *middles)]
     tried = [x for x in (*beside, *near) if low < x < high]
-    said = {alpha: outcome for alpha in tried if (outcome := outcome_at(found, alpha))}
-    limits = {alpha: hm.limit(cloud, hm.Dynamics(alpha, metric)) for alpha in said}
-    assert said == {alpha: outcome_of(lim) for alpha, lim in limits.items()}
+    for alpha in tried:
+        said = outcome_at(found, alpha)
+        if said:
+            lim = hm.limit(cloud, hm.Dynamics(alpha, metric))
+            assert outcome_of(lim) == said
 
 
 def test_values_may_be_rational():
-    cloud = [[-6, 6], [-3, -4], [-2, -1], [-2, 1], [-2, 6], [-1, 3], [0, 1], [1, 5], [3, 5]]
+    cloud = rational("-6 6, -3 -4, -2 -1, -2 1, -2 6, -1 3, 0 1, 1 5, 3 5")
     found = hm.bifurcations(cloud, ("1/4", 4))
-    assert found.values == (AlgebraicNumber.of(Fraction(1)), AlgebraicNumber.of(Fraction(2)))
+    assert found.values == tuple(AlgebraicNumber.of(Fraction(n)) for n in (1, 2))
     # Token 7 ends with 8, with 0, and leads.
-    assert [each.outcome and each.outcome.attended[7] for each in found.intervals] == [
-        (8,),
-        (0,),
-        (7,),
-    ]
+    outcomes = [each.outcome for each in found.intervals]
+    assert all(outcomes)
+    assert [each.attended[7] for each in outcomes] == [(8,), (0,), (7,)]
 
 
 def test_roots_have_an_order_and_a_text():
     # The roots of (x - 1)^2 = 2 / 10^40 are 1.4e-20 from 1.
-    close = [AlgebraicNumber((10**40 - 2, -2 * 10**40, 10**40), index) for index in (0, 1)]
+    large = 10**40
+    close = [AlgebraicNumber((large - 2, -2 * large, large), index) for index in (0, 1)]
     assert close[0] < AlgebraicNumber.of(Fraction(1)) < close[1]
     assert str(AlgebraicNumber((-2, 0, 1), 0)) == "-√2"
-    assert [str(AlgebraicNumber((-27, 0, under), 1)) for under in (1, 4)] == ["3√3", "(3√3)/2"]
+    for under, said in ((1, "3√3"), (4, "(3√3)/2")):
+        assert str(AlgebraicNumber((-27, 0, under), 1)) == said
     assert str(AlgebraicNumber((-2, 0, 0, 1), 0)) == "1.25992"
 
 
 def test_repeated_tokens_and_ties_have_their_part():
     # Twice at (1, 1), once at (1, -1): the token on the axis ends nearer to the first, whatever the
     # step.
-    found = hm.bifurcations([[1, 1], [1, 1], [1, -1], ["1/2", 0]], (1, 2))
+    cloud = rational("1 1, 1 1, 1 -1, 1/2 0")
+    found = hm.bifurcations(cloud, (1, 2))
     assert found.values == ()
     (interval,) = found.intervals
-    assert interval.outcome == outcome_of(
-        hm.limit([[1, 1], [1, 1], [1, -1], ["1/2", 0]], hm.Dynamics("3/2"))
-    )
+    lim = hm.limit(cloud, hm.Dynamics("3/2"))
+    assert interval.outcome == outcome_of(lim)
     # A tie that a third leader breaks on the way: it is far behind token 3, but the furthest from
     # where that goes.
-    late = [[1, 1, 0], [1, -1, 0], ["6/5", 0, -2], ["1/2", 0, "2/5"]]
+    late = rational("1 1 0, 1 -1 0, 6/5 0 -2, 1/2 0 2/5")
     (interval,) = hm.bifurcations(late, (1, 2)).intervals
     leaders, attended = outcome_of(hm.limit(late, hm.Dynamics(1)))
     assert interval.outcome == (leaders, attended)
     assert attended[3] == (2,)
-    tied = hm.bifurcations(hm.clouds.nonleader_clusters(), ("1/2", 1)).intervals
-    assert [each.outcome is not None and (0, 3) in each.outcome.attended for each in tied] == [True]
+    (tied,) = hm.bifurcations(hm.clouds.nonleader_clusters(), ("1/2", 1)).intervals
+    assert tied.outcome is not None
+    assert (0, 3) in tied.outcome.attended
 
 
 def test_what_does_not_settle_in_time_is_left_undecided_and_shown_so():

@@ -6,6 +6,7 @@ import math
 import re
 import time
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import oracle
@@ -15,7 +16,7 @@ from effort import examples
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from known import rational
-from strategies import alphas, clouds, problems, spd_metrics
+from strategies import alphas, clouds, identity, problems, spd_metrics
 
 import hardmax as hm
 from hardmax._exact.general import GeneralSolver
@@ -35,7 +36,7 @@ def square():
     return np.random.RandomState(1).uniform(-5, 5, (2, 50)).T
 
 
-def chain(exponent):
+def long_chain(exponent):
     """Token 4 follows the middle of 2 and 3, which go to 0 and 1, until it is ahead of both: at m =
     3 / delta."""
     x = 2 - Fraction(1, 2**exponent)
@@ -75,49 +76,49 @@ def test_the_general_walker_jumps_over_layers_as_if_it_had_seen_them(cloud, alph
             break
     for layer, (tokens, sets) in enumerate(oracle.walk(cloud, alpha, metric, LAYERS)):
         phase = next(p for p in phases if p.until is None or layer < p.until)
-        places = phase.exactly.later(points.of_token.tolist(), layer - phase.layer)
+        of_token = points.of_token.tolist()
+        places = phase.exactly.later(of_token, layer - phase.layer)
         assert [list(place) for place in places] == tokens
-        here = [
-            {t for p in phase.choices[i].tolist() for t in points.members[p].tolist()}
-            for i in points.of_token
-        ]
-        assert here == sets
+        for point, truth in zip(of_token, sets, strict=True):
+            chosen = [points.members[p].tolist() for p in phase.choices[point].tolist()]
+            assert set(chain.from_iterable(chosen)) == truth
+
+
+LONG = [(14, 49_153), (52, 13_510_798_882_111_489)]
 
 
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
-@pytest.mark.parametrize(("exponent", "layer"), [(14, 49_153), (52, 13_510_798_882_111_489)])
+@pytest.mark.parametrize(("exponent", "layer"), LONG)
 def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(
     exponent, layer, arithmetic
 ):
     start = time.process_time()
-    lim = hm.limit(chain(exponent), hm.Dynamics("1/2"), arithmetic=arithmetic)
-    assert (lim.settled_at, lim.leaders.tolist()) == (layer, [0, 1, 4])
+    lim = hm.limit(long_chain(exponent), hm.Dynamics("1/2"), arithmetic=arithmetic)
+    assert lim.settled_at == layer
+    assert lim.leaders.tolist() == [0, 1, 4]
     assert lim.run.leader_layers.tolist() == [0, 0, layer]
-    assert [str(lim.clusters.kind_of(token)) for token in range(lim.n)] == [
-        "vertex 0",
-        "vertex 1",
-        "vertex 0",
-        "vertex 1",
-        "vertex 4",
-    ]
+    kinds = [str(lim.clusters.kind_of(token)) for token in range(lim.n)]
+    assert kinds == [f"vertex {vertex}" for vertex in (0, 1, 0, 1, 4)]
     assert lim.run.attended(layer - 2)[4].tolist() == [2, 3]
     assert lim.run.attended(layer - 1)[4].tolist() == [2, 3, 4]
     assert time.process_time() - start < 5
     proof = dict(lim.prove())
     assert hm.verify(proof)
-    for key, off in ((1, 1), (1, -1), (2, 1), (2, -1)):
-        forged = json.loads(json.dumps(proof | {"settled_at": layer + off * (key == 2)}))
-        forged["attended"][key]["from"] += off
-        assert not hm.verify(
-            forged | {"sha256": digest({k: v for k, v in forged.items() if k != "sha256"})}
-        )
+    for change, off in ((1, 1), (1, -1), (2, 1), (2, -1)):
+        forged = json.loads(json.dumps(proof))
+        forged["attended"][change]["from"] += off
+        if change == 2:
+            forged["settled_at"] += off
+        del forged["sha256"]
+        assert not hm.verify(forged | {"sha256": digest(forged)})
     # m = 3 / delta - 1 layers before it is level with 2 and 3 in the first coordinate.
     assert layer - 1 == 3 * 2**exponent
 
 
 def test_what_cannot_be_written_down_is_not_claimed():
     x = 2 - Fraction(1, 2**52)
-    lim = hm.limit([*chain(52), [-x, 2], [-x, -2], ["-1/2", 0]], hm.Dynamics("1/2"))
+    cloud = [*long_chain(52), [-x, 2], [-x, -2], ["-1/2", 0]]
+    lim = hm.limit(cloud, hm.Dynamics("1/2"))
     assert lim.leaders.tolist() == [0, 1, 4, 5, 6]
     assert lim.limit_points[7].tolist() == [float(-x), 0]
     assert {*map(str, lim.clusters.kinds)} == {"elsewhere"}
@@ -125,48 +126,55 @@ def test_what_cannot_be_written_down_is_not_claimed():
         lim.prove()
 
 
+def ties_in_balance(random, kind):
+    """Clouds that are mirrored, on the axes, or on a lattice."""
+    n, d = int(random.integers(2, 9)), int(random.integers(1, 4))
+    if kind == 0:
+        half = random.integers(-8, 9, (n, d)) / 4
+        mirror = np.where(random.random(d) < 0.5, -1, 1)
+        return np.concatenate([half, half * mirror])
+    if kind == 1:
+        cloud = np.zeros((n + 2, d))
+        axes = random.integers(0, d, n + 2)
+        cloud[np.arange(n + 2), axes] = random.integers(-9, 10, n + 2)
+        return np.concatenate([cloud, random.integers(-3, 4, (2, d))])
+    return random.integers(-3, 4, (n + 4, d)).astype(float)
+
+
 def test_mirrored_axis_and_lattice_clouds_all_settle():
     random = np.random.default_rng(0)
     for case in range(examples(2000)):
-        n, d = int(random.integers(2, 9)), int(random.integers(1, 4))
-        if case % 3 == 0:
-            half = random.integers(-8, 9, (n, d)) / 4
-            cloud = np.concatenate([half, half * np.where(random.random(d) < 0.5, -1, 1)])
-        elif case % 3 == 1:
-            cloud = np.zeros((n + 2, d))
-            cloud[np.arange(n + 2), random.integers(0, d, n + 2)] = random.integers(-9, 10, n + 2)
-            cloud = np.concatenate([cloud, random.integers(-3, 4, (2, d))])
-        else:
-            cloud = random.integers(-3, 4, (n + 4, d)).astype(float)
+        cloud = ties_in_balance(random, case % 3)
+        d = cloud.shape[1]
         root = random.integers(-2, 3, (d, d))
         metric = (root @ root.T + np.eye(d, dtype=int)).tolist() if case % 2 else None
         alpha = random.choice(["1/1000", "1/100", "1/10", "1/3", "1/2", "1", "2", "10"])
         lim = hm.limit(cloud.tolist(), hm.Dynamics(str(alpha), metric))
-        assert lim.settled_at is not None, (cloud.tolist(), metric, alpha, lim.stop_reason)
-        assert hm.verify(lim), (cloud.tolist(), metric, alpha)
+        told = cloud.tolist(), metric, alpha, lim.stop_reason
+        assert lim.settled_at is not None, told
+        assert hm.verify(lim), told
 
 
 # The first token follows others for two layers, and would go too far with them.
-@example((rational("0 0, 0 -1, 0 2, 0 -2, -1 0, -1 1"), None, Fraction(1)), True)
-@example((rational("0 0, 0 -1, 0 2, 0 -2, -1 0, -1 1"), None, Fraction(1)), False)
+HASTY = (rational("0 0, 0 -1, 0 2, 0 -2, -1 0, -1 1"), None, Fraction(1))
+
+
+@example(HASTY, True)
+@example(HASTY, False)
 @given(problems(max_n=8, max_d=3), st.booleans())
 def test_the_layer_from_which_on_all_are_near_is_right(problem, general):
     cloud, metric, alpha = problem
     # A value matrix that is the identity: the same, by the general walker.
-    value = (
-        [[Fraction(i == j) for j in range(len(cloud[0]))] for i in range(len(cloud[0]))]
-        if general
-        else None
-    )
+    value = identity(len(cloud[0])) if general else None
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric, value=value))
-    assume(lim.settled_at < 40)
-    kept = hm.Limit(hm.simulate(cloud, lim.run.dynamics, layers=lim.settled_at))  # with all phases
-    ways = [
-        lim.run.at(layer, exact=True) - lim.exact_limit_points()
-        for layer in range(lim.settled_at + 50)
-    ]
-    squares = [max((way**2).sum(axis=1)) for way in ways]
-    for reached in {*squares[: lim.settled_at + 2], Fraction(1, 10**6)} - {0}:
+    settled = lim.settled_at
+    assume(settled is not None and settled < 40)
+    kept = hm.Limit(hm.simulate(cloud, lim.run.dynamics, layers=settled))  # with all phases
+    squares = []
+    for layer in range(settled + 50):
+        way = lim.run.at(layer, exact=True) - lim.exact_limit_points()
+        squares.append(max((way**2).sum(axis=1)))
+    for reached in {*squares[: settled + 2], Fraction(1, 10**6)} - {0}:
         eps = Fraction(math.sqrt(reached)) * Fraction(1001, 1000)
         first = lim.layers_to(eps)
         assert kept.layers_to(eps) == first
@@ -180,33 +188,40 @@ def test_the_settling_lemma_is_false_with_a_mask():
     run = hm.simulate(CAUSAL, dynamics, layers=3)
     sets = [run.attended(layer).tolist() for layer in range(3)]
     assert sets[0] == [[0], [0], [2], [0], [2]]  # all follow leaders
-    assert sets[1] == sets[2] == [[0], [0], [2], [2], [2]]
+    assert sets[1] == [[0], [0], [2], [2], [2]]
+    assert sets[2] == sets[1]
     lim = hm.limit(CAUSAL, dynamics)
     assert lim.settled_at == 1
     assert lim.leaders.tolist() == [0, 2]
-    assert lim.limit_points.tolist() == [[4, 0]] * 2 + [[2, 6]] * 3
+    assert lim.limit_points.tolist() == [[4, 0], [4, 0], [2, 6], [2, 6], [2, 6]]
     assert theorem_reason(lim)
     assert hm.verify(lim)
+
+
+def alone_at(run, layers):
+    """Who attends to itself alone, at each of these layers."""
+    found = []
+    for layer in layers:
+        sets = run.attended(layer).tolist()
+        found.append({i for i, chosen in enumerate(sets) if chosen == [i]})
+    return found
 
 
 def test_with_a_value_matrix_of_rank_one_tokens_end_on_lines_and_leaders_are_lost():
     lim = hm.limit(square(), hm.Dynamics(1, value=[[1, 1], [1, 1]]))
     assert lim.settled_at == 10
-    assert len({sum(point) for point in lim.exact_limit_points().tolist()}) == 10
-    assert (
-        len({tuple(point) for point in lim.exact_limit_points().tolist()})
-        == len(lim.clusters)
-        == 50
-    )
-    alone = [
-        {i for i, c in enumerate(lim.run.attended(layer)) if c.tolist() == [i]}
-        for layer in range(11)
-    ]
-    assert len(set.union(*alone)) == 25
-    assert len(set.union(*alone) - alone[10]) == 15
+    limits = lim.exact_limit_points()
+    assert len({sum(point) for point in limits.tolist()}) == 10
+    assert len({tuple(point) for point in limits.tolist()}) == 50
+    assert len(lim.clusters) == 50
+    alone = alone_at(lim.run, range(11))
+    once = set.union(*alone)
+    assert len(once) == 25
+    assert len(once - alone[10]) == 15
     assert sorted(alone[10]) == lim.leaders.tolist()
     # Along (1, -1) nothing ever moves.
-    assert (lim.exact_limit_points() @ [1, -1] == lim.run.at(0, exact=True) @ [1, -1]).all()
+    start = lim.run.at(0, exact=True)
+    assert (limits @ [1, -1] == start @ [1, -1]).all()
 
 
 def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
@@ -215,29 +230,34 @@ def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
     run = hm.simulate(square(), dynamics, layers=layers_walked)
     assert run.settled_at is None
     late = range(layers_walked - 100, layers_walked + 1)
-    alone = [{i for i, c in enumerate(run.attended(layer)) if c.tolist() == [i]} for layer in late]
+    alone = alone_at(run, late)
     assert set.intersection(*alone) == set.union(*alone)
     assert len(alone[0]) == 12
     assert np.abs(np.asarray(run)).max() < 6.734
-    assert (run.at(layers_walked, exact=True) @ [1, 1] == run.at(0, exact=True) @ [1, 1]).all()
+    start, end = run.at(0, exact=True), run.at(layers_walked, exact=True)
+    assert (end @ [1, 1] == start @ [1, 1]).all()
 
 
 def test_equal_tokens_that_a_mask_keeps_apart_lead_and_end_as_one():
     # Token 1 attends to 0 alone and is where it is, until 0 moves.
     mask = np.array([[False, False, True], [True, False, False], [False, False, True]])
-    lim = hm.limit([[1], [1], [2]], hm.Dynamics(1, mask=mask))
+    dynamics = hm.Dynamics(1, mask=mask)
+    lim = hm.limit([[1], [1], [2]], dynamics)
     assert lim.leaders.tolist() == [2]
     assert lim.clusters.labels.tolist() == [0, 0, 0]
-    apart = hm.limit([[2], [2]], hm.Dynamics(1, mask=np.eye(2, dtype=bool)))
+    oneself = hm.Dynamics(1, mask=np.eye(2, dtype=bool))
+    apart = hm.limit([[2], [2]], oneself)
     assert apart.leaders.tolist() == [0, 1]
     assert apart.clusters.labels.tolist() == [0, 0]
 
 
 def test_means_that_go_round_never_come_to_rest_and_chains_do():
-    start = PowerSum({Term(0): exact_table(np.array([[1.0], [-2.0], [0.0]]))})
+    places = np.array([[1.0], [-2.0], [0.0]])
+    start = PowerSum({Term(0): exact_table(places)})
 
     def steps(sets, *counts):
-        found = Means(AttendedIndices.of_sets(sets), np.array(counts)).steps_to_rest(start)
+        means = Means(AttendedIndices.of_sets(sets), np.array(counts))
+        found = means.steps_to_rest(start)
         return None if found is None else len(found)
 
     assert steps([[1], [0], [2]], 1, 5, 3) is None
@@ -264,12 +284,14 @@ def test_runs_whose_fractions_grow_long_are_given_up_in_time(monkeypatch):
 def test_tokens_that_move_for_ever_are_said_to():
     # Only second coordinates are compared, and what token 1 attends to moves it along the first,
     # for ever.
+    dynamics = hm.Dynamics(1, [[0, 0], [0, 1]], value=[[0, 1], [0, 0]])
     with pytest.warns(UserWarning, match="the theorem does not apply"):
-        lim = hm.limit([[0, 2], [0, 1]], hm.Dynamics(1, [[0, 0], [0, 1]], value=[[0, 1], [0, 0]]))
+        lim = hm.limit([[0, 2], [0, 1]], dynamics)
     assert lim.settled_at == 0
     assert lim.run.moving.tolist() == [1]
     assert lim.limit_points.tolist() == [[0, 2], [np.inf, 1]]
-    assert lim.run.at(10**6)[1].tolist() == [10**6, 1]
+    far = 10**6
+    assert lim.run.at(far)[1].tolist() == [far, 1]
     assert "1 token move for ever" in lim.stop_reason
     with pytest.raises(hm.InputError, match="moves for ever"):
         _ = lim.exact_limit_points()

@@ -46,10 +46,12 @@ def clouds(rng: np.random.Generator):
     yield on_a_sphere(rng, 33, 6)
     yield np.stack([rng.uniform(0, 6, 5000)] * 2, axis=1)  # a line
     yield rng.standard_normal((1500, 2)) * [1, 1e-9] + [0, 1]
-    yield np.concatenate([rng.standard_normal((300, 3)), 1e-12 * rng.standard_normal((300, 3))])
-    yield np.concatenate([rng.standard_normal((300, 2)), 1e9 * rng.standard_normal((3, 2))])
+    small, large = rng.standard_normal((300, 3)), rng.standard_normal((3, 2))
+    yield np.concatenate([rng.standard_normal((300, 3)), 1e-12 * small])
+    yield np.concatenate([rng.standard_normal((300, 2)), 1e9 * large])
     yield np.zeros((40, 2))
-    yield np.concatenate([rng.standard_normal((400, 12)), 1e-310 * rng.standard_normal((400, 12))])
+    nothing = 1e-310 * rng.standard_normal((400, 12))
+    yield np.concatenate([rng.standard_normal((400, 12)), nothing])
     yield rng.standard_normal((1, 3))
 
 
@@ -60,7 +62,8 @@ def test_every_search_finds_what_all_scores_give(name, relative):
         if points.shape[1] != ONLY_IN.get(name, points.shape[1]):
             continue
         directions = points[:: 1 if len(points) < 1000 else 3]
-        lengths, longest = np.linalg.norm(directions, axis=1), np.linalg.norm(points, axis=1).max()
+        lengths = np.linalg.norm(directions, axis=1)
+        longest = np.linalg.norm(points, axis=1).max()
         slack = relative * lengths * longest + 1e-15
         found = ALL[name](directions, points, slack)
         assert_same(found, score_all(directions, points, slack))
@@ -70,37 +73,51 @@ def test_every_search_finds_what_all_scores_give(name, relative):
 def test_products_of_bytes_do_not_overflow_in_many_dimensions(d):
     # A bug that was: from d = 133,144 on, products of 127 by 127 do not fit into 32 bits.
     signs = np.where(np.random.default_rng(d).random(d) < 0.5, 1.0, -1.0)
-    points, slack = np.outer([1, 1 - 2.0**-7, -1, 2.0**-7 - 1], signs), np.full(4, 1e-6)
+    lengths = np.array([1, 1 - 2.0**-7, -1, 2.0**-7 - 1])
+    points, slack = np.outer(lengths, signs), np.full(4, 1e-6)
     found = SEARCHES["rounded"](points, points, slack)
     assert_same(found, score_all(points, points, slack))
 
 
 def full_of_ties(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:
     """Points of which many are furthest together, or differ by less than rounding."""
-    turns = 2 * np.pi * np.arange(n := int(rng.integers(3, 80))) / n
+    n = int(rng.integers(3, 80))
+    turns = 2 * np.pi * np.arange(n) / n
     match kind:
         case "lattice":
             return rng.integers(-2, 3, (60, d)) / rng.choice([1, 3, 10])
         case "circle":
-            return np.pad(np.stack([np.cos(turns), np.sin(turns)], axis=1), [(0, 0), (0, d - 2)])
+            circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+            return np.hstack([circle, np.zeros((n, d - 2))])
         case "sphere":
-            return on_a_sphere(rng, 40, d)[:, rng.permutation(d)] * rng.choice([-1.0, 1.0], (40, d))
+            turned = on_a_sphere(rng, 40, d)[:, rng.permutation(d)]
+            return turned * rng.choice([-1.0, 1.0], (40, d))
         case _:  # neighbours, far from the origin or near to it
             centre = 10.0 ** rng.uniform(-3, 12) * on_a_sphere(rng, 1, d)
-            return centre + 2.0**-52 * np.abs(centre).max() * rng.integers(-3, 4, (60, d))
+            ulp = 2.0**-52 * np.abs(centre).max()
+            return centre + ulp * rng.integers(-3, 4, (60, d))
+
+
+KINDS = ["lattice", "circle", "sphere", "neighbours"]
 
 
 @pytest.mark.parametrize("name", ALL)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["lattice", "circle", "sphere", "neighbours"]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(KINDS))
 def test_whoever_is_furthest_in_truth_is_among_the_choices(name, seed, kind):
     rng = np.random.default_rng(seed)
     d = ONLY_IN.get(name) or int(rng.integers(2, 5))
     points = np.unique(full_of_ties(rng, kind, d), axis=0)
     norms = np.linalg.norm(points, axis=1)
-    slack = SlackFactors.of(d, float_metric(Dynamics(1))).slack(norms, 0.0, norms.max(), 0.0)
+    factors = SlackFactors.of(d, float_metric(Dynamics(1)))
+    slack = factors.slack(norms, 0.0, norms.max(), 0.0)
     choices = ALL[name](points, points, slack).choices()
-    truth = by_all_scores(IntegerCloud.of(points), IntegerCloud.of(points), Dynamics(1)).sets
-    assert all(set(furthest) <= set(choices[row].tolist()) for row, furthest in enumerate(truth))
+    exactly = IntegerCloud.of(points)
+    truth = by_all_scores(exactly, exactly, Dynamics(1)).sets
+    for row, furthest in enumerate(truth):
+        assert set(furthest) <= set(choices[row].tolist())
+
+
+NORMALS = np.array([(3, 4), (5, 12), (8, 15), (20, 21), (1, 0), (-4, 3)], dtype=float)
 
 
 def along_an_edge(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -109,13 +126,15 @@ def along_an_edge(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
     The angles of what lies inside differ by less than rounding: the furthest of it is looked up
     wrongly now and then."""
-    normals = [(3.0, 4.0), (5.0, 12.0), (8.0, 15.0), (20.0, 21.0), (1.0, 0.0), (-4.0, 3.0)]
-    across, height = np.array(normals[rng.integers(6)]), float(rng.integers(1, 9))
+    across, height = NORMALS[rng.integers(6)], float(rng.integers(1, 9))
     along, base = np.array([-across[1], across[0]]), across * height
-    edge = base + along * np.concatenate([[-1.0, 1.0], rng.integers(-7, 8, 2) / 8])[:, None]
-    inside = base + along * rng.uniform(-0.99, 0.99, (rng.integers(2, 12), 1))
-    inside -= across * rng.uniform(0, 8, (len(inside), 1)) * U * height
-    far = -base * rng.uniform(0.5, 2) + along * rng.uniform(-1, 1, (4, 1))
+    places = np.append([-1.0, 1.0], rng.integers(-7, 8, 2) / 8)
+    edge = base + along * places[:, None]
+    count = rng.integers(2, 12)
+    inside = base + along * rng.uniform(-0.99, 0.99, (count, 1))
+    inside -= across * rng.uniform(0, 8, (count, 1)) * U * height
+    beyond = along * rng.uniform(-1, 1, (4, 1))
+    far = beyond - base * rng.uniform(0.5, 2)
     nearly = across + along * rng.uniform(-4, 4, (4, 1)) * U
     points = np.unique(np.concatenate([edge, inside, far]), axis=0)
     return np.concatenate([[across], [across / 3], nearly]), points
@@ -124,10 +143,13 @@ def along_an_edge(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 def test_in_the_plane_the_furthest_is_not_missed_where_angles_differ_by_less_than_rounding():
     for seed in range(200):
         directions, points = along_an_edge(np.random.default_rng(seed))
-        longest, lengths = (np.linalg.norm(rows, axis=1) for rows in (points, directions))
-        choices = SEARCHES["plane"](directions, points, 4 * U * longest.max() * lengths).choices()
+        longest = np.linalg.norm(points, axis=1).max()
+        lengths = np.linalg.norm(directions, axis=1)
+        found = SEARCHES["plane"](directions, points, 4 * U * longest * lengths)
+        choices = found.choices()
         exactly = points.astype(object) + Fraction(0)
-        for row, scores in enumerate((directions.astype(object) + Fraction(0)) @ exactly.T):
+        asking = directions.astype(object) + Fraction(0)
+        for row, scores in enumerate(asking @ exactly.T):
             furthest = set(np.flatnonzero(scores == max(scores)))
             assert furthest <= set(choices[row].tolist()), (seed, row)
 
@@ -139,7 +161,8 @@ def test_the_smallest_lead_is_found_though_it_is_large_and_of_a_single_row(name)
     rng, axes = np.random.default_rng(0), np.eye(8)
     inner = rng.uniform(-0.5, 0.5, (900, 8))
     points = np.concatenate([10 * axes, -10 * axes, 5 * axes[-1:], inner])
-    directions = axes[np.arange(400) % 7] * rng.uniform(1, 1.1, (400, 1))
+    lengths = rng.uniform(1, 1.1, (400, 1))
+    directions = lengths * axes[np.arange(400) % 7]
     for row in (5, 100, 301):
         changed = directions.copy()
         changed[row] = 1.09 * axes[-1]

@@ -43,7 +43,8 @@ def assert_same(directions, points, share):
 
     def find(rows):
         who = torch.as_tensor(asking[rows], device=DEVICE)
-        return find_furthest(on_device, search, asking=who, directions=there(directions[rows]))
+        moved = there(directions[rows])
+        return find_furthest(on_device, search, asking=who, directions=moved)
 
     if len(truth.contested):
         with pytest.raises(Undecided):
@@ -54,50 +55,57 @@ def assert_same(directions, points, share):
         assert found.winners.tolist() == truth.winners[clear].tolist()
         # A proved gap is at most the lead, as far as either side may have rounded scores.
         nobody = np.full((len(clear), 1), -np.inf)  # over whom one that is alone leads
-        second, first = np.sort(np.hstack([nobody, directions[clear] @ points.T]), axis=1)[:, -2:].T
+        scores = np.hstack([nobody, directions[clear] @ points.T])
+        second, first = np.sort(scores, axis=1)[:, -2:].T
         gaps = found.gaps.cpu().numpy()
-        rounding = 1e-13 * np.linalg.norm(directions, axis=1).max() * norms.max()
+        longest = np.linalg.norm(directions, axis=1).max()
+        rounding = 1e-13 * longest * norms.max()
         assert (slack[clear] * (1 - 1e-9) <= gaps).all()
         assert (gaps <= first - second + rounding).all()
         assert found.largest == pytest.approx(norms.max(), rel=1e-12, abs=1e-140)
 
 
+seeds, shares = st.integers(0, 2**32), st.sampled_from([0.0, 0.05])
+
+
 @settings(max_examples=on_gpu(200))
-@given(
-    st.integers(0, 2**32),
-    st.integers(1, 5),
-    st.integers(1, 150),
-    st.integers(1, 4),
-    st.sampled_from([0.0, 0.05]),
-)
-@example(
-    149, 4, 146, 4, 0.05
-)  # a contested row leads those outside its slack by less than the clear rows
+@given(seeds, st.integers(1, 5), st.integers(1, 150), st.integers(1, 4), shares)
+# A contested row leads those outside its slack by less than the clear rows.
+@example(149, 4, 146, 4, 0.05)
 def test_ties_of_whole_numbers_are_those_of_the_reference(seed, d, n, rows, share):
     rng = np.random.default_rng(seed)
-    points, directions = rng.integers(-3, 4, (n, d)), rng.integers(-2, 3, (rows, d))
+    points = rng.integers(-3, 4, (n, d))
+    directions = rng.integers(-2, 3, (rows, d))
     assert_same(directions.astype(float), points.astype(float), share)
+
+
+SHAPES = [(1, 1), (1, 3), (2, 1), (127, 2), (128, 16), (129, 17), (700, 40), (150, 150)]
+SCALES = [(1, 1, 1), (1, 1e-4, 1e-8), (1e-30, 1, 1e30), (1e-90, 1e-92, 1e-91)]
 
 
 def hard_cases() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
     """Directions, points, and the share of |y| R by which a winner must lead."""
-    for n, d in ((1, 1), (1, 3), (2, 1), (127, 2), (128, 16), (129, 17), (700, 40), (150, 150)):
+    for n, d in SHAPES:
         points = gauss(n + d, n, d)
         yield points[:: max(1, n // 20)], points, 1e-13
-    for scales in np.array([(1, 1, 1), (1, 1e-4, 1e-8), (1e-30, 1, 1e30), (1e-90, 1e-92, 1e-91)]):
+    for scales in np.array(SCALES):
         for shift in (0, 1e3):
             points = (gauss(0, 140, 3) + shift) * scales
             yield points[:9] / scales**2 * scales.min(), points, 1e-14
     points = np.repeat(gauss(1, 70, 4), [3] * 30 + [1] * 40, axis=0)
-    yield np.concatenate([points[::9], np.zeros((2, 4)), points[::9]]), points, 1e-13
+    some = points[::9]
+    yield np.concatenate([some, np.zeros((2, 4)), some]), points, 1e-13
     # A lead far below half precision.
-    points = np.ones((400, 3)) + np.random.default_rng(2).integers(0, 1000, (400, 3)) * 2.0**-40
+    ulps = np.random.default_rng(2).integers(0, 1000, (400, 3))
+    points = 1 + ulps * 2.0**-40
     points[317, 0] = 1 + 1001 * 2.0**-40
     yield np.array([[1.0, 0, 0]]), points, 0.0
     # Many tiles near the best: scored in full.
     angles = np.linspace(0, 2 * np.pi, 2600, endpoint=False)
     points = np.stack([np.cos(angles), np.sin(angles), np.ones(2600)], axis=1)
-    yield np.array([[0, 0, 1.0], [1e-9, 1e-12, 1], [1e-9, 1e-12, -1], [1, 2, 0]]), points, 1e-16
+    hair = 1e-9
+    axes = np.array([[0, 0, 1.0], [hair, 1e-12, 1], [hair, 1e-12, -1], [1, 2, 0]])
+    yield axes, points, 1e-16
     # Whole numbers of eleven bits, which fp16 has: what is lost is lost in sums of fp32.
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -109,10 +117,12 @@ def hard_cases() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
     # What the two coordinates of a direction lose in fp16 adds up to 0, but not along the points.
     hair = 2.0**-13
     points = np.array([[0.125 + hair, -0.5], [-0.625, 0.5]])
-    yield np.array([[1 - hair, 0.75 + hair]]), np.concatenate([points, -points]), 0.0
+    directions = np.array([[1 - hair, 0.75 + hair]])
+    yield directions, np.concatenate([points, -points]), 0.0
     # Directions and points of every size: a filter trusted too far would drop winners.
     sizes = 2.0 ** np.random.default_rng(4).integers(-30, 1, (2, 128, 24))
-    yield gauss(5, 128, 24) * sizes[0], gauss(6, 128, 24) * sizes[1], 0.0
+    directions, points = gauss(5, 128, 24), gauss(6, 128, 24)
+    yield directions * sizes[0], points * sizes[1], 0.0
 
 
 @pytest.mark.parametrize(("directions", "points", "share"), list(hard_cases()))
@@ -133,29 +143,31 @@ def test_accumulation_loses_no_more_than_assumed(width):
     # A large term, and small ones that an adder with few bits would drop; scores of a tile of one
     # point, repeated.
     rng = np.random.default_rng(width)
-    directions = rng.uniform(0.5, 1, (128, width)) * 2.0 ** -rng.integers(0, 14, (128, 1))
+    directions = rng.uniform(0.5, 1, (128, width))
+    directions *= 2.0 ** -rng.integers(0, 14, (128, 1))
     directions[:, rng.integers(0, width)] = 1
-    point = rng.uniform(0.5, 1, width) * np.where(rng.random(width) < 0.3, -1, 1)
+    signs = np.where(rng.random(width) < 0.3, -1, 1)
+    point = rng.uniform(0.5, 1, width) * signs
     y, x = there(directions).half(), there(np.tile(point, (128, 1))).half()
-    maxima, best = torch.empty((1, 128), device=DEVICE), there(np.full(128, -np.inf))
+    maxima = torch.empty((1, 128), device=DEVICE)
+    best = there(np.full(128, -np.inf))
     nobody = torch.full((128,), -1, device=DEVICE)
-    sizes = {"width": width, "depth": min(width, 128), "num_warps": 4, "enable_fp_fusion": True}
-    everybody = {"span": 1, "descending": False, "causal": False}
-    argmax_kernels.tile_maxima[(1, 1)](
-        y, x, nobody, best, best, maxima, 128, 128, 1, **sizes, **everybody
-    )
-    exact = (y.double() @ x[0].double()).cpu().numpy()
-    bound = (width + 16) * 2.0**-23 * (y.double().abs() @ x[0].double().abs()).cpu().numpy()
-    assert (np.abs(maxima[0].cpu().numpy() - exact) <= bound).all()
+    sizes = {"width": width, "depth": min(width, 128), "num_warps": 4}
+    everybody = {"span": 1, "descending": False, "causal": False, "enable_fp_fusion": True}
+    kernel = argmax_kernels.tile_maxima[(1, 1)]
+    kernel(y, x, nobody, best, best, maxima, 128, 128, 1, **sizes, **everybody)
+    exact = y.double() @ x[0].double()
+    sums = y.double().abs() @ x[0].double().abs()
+    bound = (width + 16) * 2.0**-23 * sums
+    assert ((maxima[0] - exact).abs() <= bound).all()
     assert torch.equal(maxima[0].double(), best)
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 2), (300, 3), (300, 24), (140, 140)])
 def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d):
     points = gauss(n + d, n, d)
-    points /= np.linalg.norm(
-        points, axis=1, keepdims=True
-    )  # so that everybody leads, and by how much is clear
+    # Everybody leads, and by how much is clear.
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
     leads = np.sort(points @ points.T, axis=1)
     assert np.min(leads[:, -1] - leads[:, -2]) > 1e-7
     search = Search(SlackFactors(1e-13, 0.0))

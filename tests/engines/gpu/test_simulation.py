@@ -31,7 +31,8 @@ SQUARE = [[1.0, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
 
 
 def there(values, dtype=torch.float64):
-    return torch.tensor(np.asarray(values, dtype=np.float64)).to(dtype).to(DEVICE)
+    table = torch.tensor(np.asarray(values, dtype=np.float64))
+    return table.to(dtype).to(DEVICE)
 
 
 def gauss(seed: int, *shape: int) -> np.ndarray:
@@ -39,7 +40,8 @@ def gauss(seed: int, *shape: int) -> np.ndarray:
 
 
 def repeated(n: int, d: int) -> np.ndarray:
-    return gauss(n, n, d)[np.r_[0:n, np.random.default_rng(d).integers(0, n, n)]]
+    again = np.random.default_rng(d).integers(0, n, n)
+    return gauss(n, n, d)[np.r_[0:n, again]]
 
 
 def here(tensor) -> np.ndarray:
@@ -52,48 +54,57 @@ def here(tensor) -> np.ndarray:
 def test_runs_and_steps_on_a_device_are_the_true_ones(problem: Problem):
     cloud, metric, alpha = problem
     tokens, dynamics = np.array(cloud, dtype=np.float64), hm.Dynamics(alpha, metric)
-    run, (one,) = (
-        hm.simulate(each, dynamics, layers=2, engine=GPU)
-        for each in (there(tokens), [there(tokens)])
-    )
-    stored = [[*map(type(cloud[0][0]), row)] for row in tokens.tolist()]
+    run = hm.simulate(there(tokens), dynamics, layers=2, engine=GPU)
+    (one,) = hm.simulate([there(tokens)], dynamics, layers=2, engine=GPU)
+    kind = type(cloud[0][0])
+    stored = [[kind(x) for x in row] for row in tokens.tolist()]
     assert_same_as_oracle([run, one], stored, metric, alpha, 2)
     # Where the first layer is proved there, a step is too; but equal tokens are merged by runs
     # alone.
     if len(np.unique(tokens, axis=0)) == len(tokens):
-        assert (step_table(there(tokens), dynamics) is not None) == (run.decided_by[0] == "gpu")
+        moved = step_table(there(tokens), dynamics)
+        assert (moved is not None) == (run.decided_by[0] == "gpu")
+
+
+shapes = st.tuples(st.integers(1, 9), st.integers(1, 3))
+masks = st.sampled_from([None, "causal"])
 
 
 @settings(max_examples=on_gpu(200))
-@given(
-    *(st.integers(0, 2**32), st.integers(1, 9), st.integers(1, 3)),
-    *(st.sampled_from([1, 3]), st.booleans(), st.sampled_from([None, "causal"])),
-)
+@given(st.integers(0, 2**32), shapes, st.sampled_from([1, 3]), st.booleans(), masks)
 def test_a_step_is_the_definition_with_ties_repeats_zeros_and_a_causal_mask(
-    seed, n, d, size, tilted, mask
+    seed, shape, size, tilted, mask
 ):
+    n, d = shape
     rng = np.random.default_rng(seed)
     tokens = rng.integers(-size, size + 1, (n, d)).astype(float)
-    tokens = tokens[rng.integers(0, n, n)] if seed % 2 else tokens
-    dynamics = hm.Dynamics("1/3", np.eye(d) + 0.25 if tilted else None, mask=mask)
+    if seed % 2:
+        tokens = tokens[rng.integers(0, n, n)]
+    metric = np.eye(d) + 0.25 if tilted else None
+    dynamics = hm.Dynamics("1/3", metric, mask=mask)
     moved = step_table(there(tokens), dynamics)
     with_ties = hm.attended(tokens, dynamics)
-    alone = all(len({tuple(tokens[j]) for j in chosen}) == 1 for chosen in with_ties)
+    places = [{tuple(tokens[j]) for j in chosen} for chosen in with_ties]
+    alone = all(len(place) == 1 for place in places)
     # All that attend to equal tokens alone are proved, others never; a cloud of zeros has no scale.
     assert (moved is not None) == (alone and bool(tokens.any()))
     if moved is not None:
         truth = hm.dynamics.step(tokens, dynamics)
-        assert np.abs(here(moved) - truth).max() <= 1e-15 * np.abs(tokens).max()
+        off = np.abs(here(moved) - truth).max()
+        assert off <= 1e-15 * np.abs(tokens).max()
+
+
+SIZES = [(129, 17), (300, 3)]
+SIZES += [(127, 2), (513, 40)] if HAS_GPU else []
 
 
 @pytest.mark.parametrize("mask", [None, "causal"])
-@pytest.mark.parametrize(
-    ("n", "d"), [(129, 17), (300, 3), *([(127, 2), (513, 40)] if HAS_GPU else [])]
-)
+@pytest.mark.parametrize(("n", "d"), SIZES)
 def test_a_step_of_many_tokens_in_any_order_is_the_true_one(n, d, mask, monkeypatch):
     monkeypatch.setattr(gpu_argmax, "_UNSORTED", 1)
     monkeypatch.setattr(gpu_argmax, "_RECORDED", 0)
-    tokens = gauss(n, n, d) * np.random.default_rng(n).uniform(0.1, 1, (n, 1)) + [3.0] * d
+    lengths = np.random.default_rng(n).uniform(0.1, 1, (n, 1))
+    tokens = gauss(n, n, d) * lengths + 3.0
     tokens[n // 2 :: 7] = tokens[n // 3]
     scores = tokens @ tokens.T
     if mask:
@@ -124,46 +135,52 @@ def test_what_a_run_says_is_what_the_processor_says():
 def test_any_layer_and_the_limit_are_closed_forms(given_as):
     tokens = repeated(20, 2)
     ours, truth = hm.limit(given_as(tokens), HALF, engine=GPU), hm.limit(tokens, HALF)
-    assert (ours.settled_at, theorem_reason(ours)) == (truth.settled_at, theorem_reason(truth))
+    assert ours.settled_at == truth.settled_at
+    assert theorem_reason(ours) == theorem_reason(truth)
     assert np.array_equal(ours.run.floats_at("limit"), truth.limit_points)
     for layer in (0, ours.settled_at, ours.settled_at + 1, 10**12):
-        assert np.array_equal(np.asarray(ours.run.at(layer).tolist()), truth.run.at(layer))
+        mine = np.asarray(ours.run.at(layer).tolist())
+        assert np.array_equal(mine, truth.run.at(layer))
     assert ours.clusters.labels.tolist() == truth.clusters.labels.tolist()
     assert ours.prove() == truth.prove()
     assert hm.verify(ours.prove())
 
 
-@pytest.mark.parametrize(
-    "dtype", [torch.float64, torch.float16, torch.bfloat16, torch.int32], ids=str
-)
+TYPES = [torch.float64, torch.float16, torch.bfloat16, torch.int32]
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
 def test_tokens_are_given_back_in_their_dtype_on_their_device(dtype):
     tokens = there(gauss(1, 12, 3) * 50, dtype)
     back = torch.float64 if dtype == torch.int32 else dtype
     run = hm.simulate(tokens, HALF, layers=3, engine=GPU)
     lim = hm.limit(tokens, HALF, engine=GPU)
     truth = hm.simulate(tokens.cpu().double().numpy(), HALF, layers=3)
-    results = (run.at(0), run.at(3), run.at(900), lim.limit_points, lim.run.at("limit"))
-    assert {(tensor.dtype, tensor.device) for tensor in results} == {(back, tokens.device)}
-    assert torch.equal(run.at(3), torch.from_numpy(truth.at(3)).to(tokens.device, back))
+    layers = run.at(0), run.at(3), run.at(900)
+    for tensor in (*layers, lim.limit_points, lim.run.at("limit")):
+        assert tensor.dtype == back
+        assert tensor.device == tokens.device
+    expected = torch.from_numpy(truth.at(3))
+    assert torch.equal(run.at(3), expected.to(tokens.device, back))
 
 
 def test_a_tie_goes_to_the_processor_and_comes_back_as_a_tensor():
-    run = hm.simulate(there(SQUARE, torch.float32), HALF, layers=9, engine=GPU)
-    assert (run.arithmetic, "gpu" in run.decided_by) == (
-        "exact",
-        False,
-    )
-    for tensor in (
-        run.at(10_000),
-        hm.limit(there(SQUARE, torch.float32), HALF, engine=GPU).limit_points,
-    ):
+    tokens = there(SQUARE, torch.float32)
+    run = hm.simulate(tokens, HALF, layers=9, engine=GPU)
+    assert run.arithmetic == "exact"
+    assert "gpu" not in run.decided_by
+    lim = hm.limit(tokens, HALF, engine=GPU)
+    for tensor in (run.at(10_000), lim.limit_points):
         assert tensor[4].tolist() == [1.0, 0.0]
         assert tensor.dtype == torch.float32
         assert tensor.device.type == DEVICE
 
 
+tokens_of = st.integers(1, 60), st.integers(1, 4)
+
+
 @settings(max_examples=on_gpu(200))
-@given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 4), st.booleans())
+@given(st.integers(0, 2**32), *tokens_of, st.booleans())
 def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
     rng = np.random.default_rng(seed)
     tokens = rng.integers(-1, 2, (n, d)) * 0.1 + 0.0
@@ -175,7 +192,8 @@ def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
 
 
 def test_a_batch_goes_to_the_processor_and_comes_back_in_its_form_on_its_device():
-    tables = [there(table) for table in (*gauss(5, 2, 6, 2), [*SQUARE, [1, 1]])]
+    six = [*SQUARE, [1, 1]]
+    tables = [there(table) for table in (*gauss(5, 2, 6, 2), six)]
     ragged = hm.Clouds(torch.cat(tables), [0, 6, 12, 18])
     truth = hm.limits([here(table) for table in tables], HALF)
     for batch in (tables, torch.stack(tables), ragged):
@@ -186,13 +204,15 @@ def test_a_batch_goes_to_the_processor_and_comes_back_in_its_form_on_its_device(
         assert ours.settled_at == truth.settled_at
 
 
-@pytest.mark.parametrize("sizes", [(5, 3), (300, 20_000)] if HAS_GPU else [(5, 3)])
+SEVERAL = [(5, 3), (300, 20_000)] if HAS_GPU else [(5, 3)]
+
+
+@pytest.mark.parametrize("sizes", SEVERAL)
 def test_a_search_that_is_made_again_leaves_earlier_answers_as_they_are(sizes):
     # From the third on a GPU replays what it has recorded, in memory that all recordings share.
     clouds = [there(gauss(seed, sizes[seed % 2], 3)) for seed in range(8)]
     moved = [hm.step(cloud, HALF) for cloud in clouds]
     for cloud, after in zip(clouds, moved, strict=True):
         target = cloud[(cloud @ cloud.T).argmax(dim=1)]
-        np.testing.assert_allclose(
-            after.cpu(), ((2 * cloud + target) / 3).cpu(), rtol=0, atol=1e-14
-        )
+        expected = (2 * cloud + target) / 3
+        np.testing.assert_allclose(after.cpu(), expected.cpu(), rtol=0, atol=1e-14)
