@@ -171,9 +171,8 @@ def test_a_tie_goes_to_the_processor_and_comes_back_as_a_tensor():
     assert "gpu" not in run.decided_by
     lim = hm.limit(tokens, HALF, engine=GPU)
     for tensor in (run.at(10_000), lim.limit_points):
-        assert tensor[4].tolist() == [1.0, 0.0]
+        assert here(tensor)[4].tolist() == [1.0, 0.0]
         assert tensor.dtype == torch.float32
-        assert tensor.device.type == DEVICE
 
 
 tokens_of = st.integers(1, 60), st.integers(1, 4)
