@@ -211,7 +211,7 @@ class Limit(Tabular):
         return certify(self.run, self.clusters, reach)
 
     def _columns(self) -> Columns:
-        since = np.full(self.n, -1)
+        since = np.full(self.n, -1, dtype=self.run.leader_layers.dtype)
         since[self.leaders] = self.run.leader_layers
         kinds = np.array(list(map(str, self.clusters.kinds)), dtype=object)
         labels, points = self.clusters.labels, float_limits(self.run)

@@ -125,6 +125,8 @@ def simulate(
     if layers is not None:
         layers = check_int(layers, "`layers`", at_least=0)
     if max_layers is not None:
+        if layers is not None:
+            raise InputError("`max_layers` is for runs without `layers`: leave one of them out.")
         max_layers = check_int(max_layers, "`max_layers`", at_least=0)
     tokens = read_tokens(tokens, columns)
     plan, kernel, read_by = None, None, CPU

@@ -40,6 +40,31 @@ def test_a_leader_that_emerges_is_dated():
         assert since == 0 or run.attended(before)[leader].tolist() != [leader]
 
 
+def test_layers_may_be_of_any_size():
+    cloud = [[-2, -2, 2], [2, 0, -2], [-3, -1, 1], [-1, 2, -3], [-1, 0, 3]]
+    skew = hm.Dynamics("1e-25", [[-1, 2, -2], [-1, 1, 0], [2, 1, 2]])
+    with pytest.warns(UserWarning, match="the theorem does not apply"):
+        lim = hm.limit(cloud, skew, arithmetic="exact")
+    run, (*_, emerged) = lim.run, lim.run.leader_layers.tolist()
+    assert 2**63 < emerged < run.settled_at
+    leader = run.leaders[-1]
+    assert run.attended(emerged)[leader].tolist() == [leader]
+    assert run.attended(emerged - 1)[leader].tolist() != [leader]
+    assert hm.verify(lim)
+    assert max(lim._columns()["leader_since"].tolist()[i] for i in run.leaders) == emerged
+    assert run
+    assert run[0].tolist() == cloud
+    with refuses("layers of 5 tokens"):
+        np.asarray(run)
+
+
+def test_nobody_is_dated_where_nobody_begins_to_lead():
+    cloud = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
+    run = hm.limit(cloud, hm.Dynamics("1e-300"), arithmetic="exact", max_layers=10).run
+    assert run.leader_layers.tolist() == [0, 0, 0]
+    assert run.settled_at > 10**299
+
+
 def test_the_run_says_why_it_stopped():
     emerging = hm.clouds.emerging_leader()
     settled = hm.simulate(emerging, HALF)

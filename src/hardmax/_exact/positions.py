@@ -24,6 +24,8 @@ from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import fractions_of
 
+_LARGEST = 2**63 - 1  # that int64 holds
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Phase:
@@ -43,7 +45,10 @@ class Phase:
     def leading_since(self, before: np.ndarray) -> np.ndarray:
         """For each point the layer since which it leads, or -1, as it was before this phase."""
         since = np.where(self.is_leader, before, -1)  # with a value matrix leaders may be lost
-        since[(since < 0) & self.is_leader] = self.layer
+        is_new = (since < 0) & self.is_leader
+        if is_new.any():
+            since = since.astype(object) if self.layer > _LARGEST else since
+            since[is_new] = self.layer
         return since
 
     def table_at(self, layer: int) -> Any:

@@ -294,29 +294,33 @@ class Run(Tabular):
     def __len__(self) -> int:
         return self.layers + 1
 
+    def __bool__(self) -> bool:
+        return True  # `len` is refused where there are more layers than Python counts
+
     def __iter__(self) -> Iterator[Table]:
-        return map(self.at, range(len(self)))
+        return map(self.at, range(self.layers + 1))
 
     def __getitem__(self, index: int) -> Table:
-        return self.at(normalize_index(index, len(self), "`index`"))
+        return self.at(normalize_index(index, self.layers + 1, "`index`"))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("A run has no array to share: its layers are computed.")
-        needed = 8 * len(self) * self.n * self.d
+        count = self.layers + 1
+        needed = 8 * count * self.n * self.d
         if needed > MEMORY:
             raise InputError(
-                f"{len(self):,} layers of {self.n:,} tokens in {self.d} dimensions need "
-                f"{needed / 1e9:,.1f} GB, more than this machine has ({MEMORY / 1e9:,.1f} GB). "
+                f"{count:,} layers of {self.n:,} tokens in {self.d} dimensions need "
+                f"{needed // 10**9:,} GB, more than this machine has ({MEMORY / 1e9:,.1f} GB). "
                 "Take single layers by `at`.",
             )
-        return np.array([self.floats_at(layer) for layer in range(len(self))], dtype=dtype)
+        return np.array([self.floats_at(layer) for layer in range(count)], dtype=dtype)
 
     def _columns(self) -> Columns:
-        layers, n, d = np.arange(len(self)), self.n, self.d
-        since = np.full(n, len(self))  # later than any layer
+        n, d = self.n, self.d
+        path = np.asarray(self).reshape(-1, d)  # refused if there are too many layers
+        layers, since = np.arange(len(self)), np.full(n, len(self))  # later than any layer
         since[self.leaders] = self.leader_layers
-        path = np.asarray(self).reshape(-1, d)
         columns: Columns = {"layer": np.repeat(layers, n)}
         columns["token"] = np.tile(np.arange(n), len(layers))
         columns |= {f"z{axis}": path[:, axis] for axis in range(d)}
