@@ -8,7 +8,7 @@ import numpy as np
 import oracle
 import pytest
 
-from hardmax._float import search
+from hardmax._float import search, tree
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._runs.run import Run
 
@@ -52,13 +52,11 @@ def assert_same(one: ArgmaxResult, other: ArgmaxResult) -> None:
     assert one.gap == pytest.approx(other.gap, rel=1e-9, abs=1e-300)
 
 
-ONLY_IN = {"plane": 2}  # searches that are for tokens of one dimension
-
-
 @contextmanager
 def forced(name: str | None) -> Iterator[None]:
     """In this block, clouds of all sizes are searched in one way."""
     with pytest.MonkeyPatch.context() as patch:
         if name is not None:
             patch.setattr(search, "suited", lambda *_: name)
+            patch.setattr(tree, "_FEWEST_ROWS", 0)
         yield

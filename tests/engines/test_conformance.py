@@ -6,14 +6,14 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from agreement import ONLY_IN, assert_same_as_oracle, distance, forced
+from agreement import assert_same_as_oracle, distance, forced
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known import KNOWN
 from strategies import any_metric_problems, problems
 
 import hardmax as hm
-from hardmax._float import shells, tree
+from hardmax._float import shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import SEARCHES
 
@@ -42,7 +42,6 @@ def doubting_everything(tokens, dynamics, layers):
 def in_the_tree(tokens, dynamics, layers):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shells, "_OUTERMOST", 1)  # all but the outermost point: the tree
-        patch.setattr(tree, "_FEWEST_ROWS", 0)
         return certified(tokens, dynamics, layers, "shells")
 
 
@@ -81,8 +80,8 @@ def test_float_tokens_are_the_binary_fractions_they_are_also_in_the_kernel_for_b
 @pytest.mark.parametrize("search", [name for name in SEARCHES if name != "dense"])
 @given(st.data())
 def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, data):
-    dimensions = [ONLY_IN[search]] * 2 if search in ONLY_IN else []
-    cloud, metric, alpha = data.draw(problems(*dimensions))
+    only = SEARCHES[search].only_in
+    cloud, metric, alpha = data.draw(problems(only, only) if only else problems())
     run = certified(cloud, hm.Dynamics(alpha, metric), 3, search)
     assert_same_as_oracle([run], cloud, metric, alpha, 3)
 

@@ -71,7 +71,7 @@ def sample_rows(lengths: np.ndarray, count: int) -> np.ndarray:
     return np.union1d(shortest, np.arange(0, len(lengths), -(-len(lengths) // count)))
 
 
-def score_all(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+def search_dense(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
     """Score every point along every direction; a row is contested where a second point is within
     its slack."""
     winners = np.empty(len(directions), dtype=np.int64)

@@ -143,7 +143,7 @@ def _find_winners(
         leads[task] = smallest
 
 
-def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+def search_plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
     """Search by hull and angle."""
     directions = np.ascontiguousarray(directions)
     outer, inner = _two_polygons(points)

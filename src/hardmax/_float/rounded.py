@@ -30,7 +30,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy._core._multiarray_umath import __cpu_features__ as features
 
-from hardmax._float.argmax import ArgmaxResult, sample_rows, score_all
+from hardmax._float.argmax import ArgmaxResult, sample_rows, search_dense
 from hardmax._float.bounds import UNIT, norms_above
 from hardmax._kernels.compiling import njit, njit_parallel
 
@@ -271,7 +271,7 @@ def search_rounded(directions: np.ndarray, points: np.ndarray, slack: np.ndarray
     # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no
     # further.
     sample = sample_rows(lengths, _SAMPLED)
-    known = score_all(directions[sample], points, slack[sample]).gap
+    known = search_dense(directions[sample], points, slack[sample]).gap
     margins = np.maximum(slack, known) + 2 * rounding
     # Directions that have to look equally far in go together; the outermost tile tells.
     floors = (directions @ (outer[:TILE] - centre).T).max(axis=1) - 2 * rounding
@@ -289,7 +289,7 @@ def search_rounded(directions: np.ndarray, points: np.ndarray, slack: np.ndarray
     contested = np.flatnonzero(leads <= slack)
     smallest = float(np.delete(leads, contested).min(initial=known))
     clear = ArgmaxResult.clear(winners, smallest, "rounded")
-    return clear.left_to(score_all, contested, directions, points, slack)
+    return clear.left_to(search_dense, contested, directions, points, slack)
 
 
 @cache
@@ -301,4 +301,4 @@ def works() -> bool:
         found = search_rounded(points, points, np.zeros(len(points))).winners
     except Exception:  # whatever a numba that has changed may raise
         return False
-    return np.array_equal(found, score_all(points, points, np.zeros(len(points))).winners)
+    return np.array_equal(found, search_dense(points, points, np.zeros(len(points))).winners)

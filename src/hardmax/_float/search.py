@@ -3,31 +3,40 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from hardmax._common.validation import check_int
-from hardmax._float.argmax import ArgmaxResult, score_all
-from hardmax._float.plane import plane
+from hardmax._float.argmax import ArgmaxResult, search_dense
+from hardmax._float.plane import search_plane
 from hardmax._float.shells import search_shells
+from hardmax._float.tree import search_tree
 from hardmax._kernels.parallel import limit_threads, max_threads
 
 
-def _rounded(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
+def _search_rounded(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
     # Its kernels are in part written in numba's own words, so numba is imported with them: not
     # before they are needed.
     from hardmax._float.rounded import search_rounded, works
 
-    search = search_rounded if works() else score_all
+    search = search_rounded if works() else search_dense
     return search(directions, points, slack)
 
 
-# Called with directions, points and slack.
-SEARCHES: dict[str, Callable[..., ArgmaxResult]] = {
-    "dense": score_all,
-    "plane": plane,
-    "shells": search_shells,
-    "rounded": _rounded,
+class Search(NamedTuple):
+    """A function of directions, points and slack, and the only dimension that it is for."""
+
+    function: Callable[..., ArgmaxResult]
+    only_in: int | None = None
+
+
+SEARCHES = {
+    "dense": Search(search_dense),
+    "plane": Search(search_plane, only_in=2),
+    "shells": Search(search_shells),
+    "tree": Search(search_tree),
+    "rounded": Search(_search_rounded),
 }
 
 # Fewer scores than this are made sooner than points are laid out for a search.
@@ -48,7 +57,7 @@ def suited(directions: int, points: int, dimension: int) -> str:
 def find_furthest(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
     """Who is furthest along each direction, and who comes within its slack of that."""
     name = suited(len(directions), *points.shape)
-    return SEARCHES[name](directions, points, slack)
+    return SEARCHES[name].function(directions, points, slack)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax._float.argmax import ArgmaxResult, score_all
+from hardmax._float.argmax import ArgmaxResult, search_dense
 from hardmax._float.bounds import UNDERFLOW, norms_above, search_rounding
 from hardmax._kernels.compiling import njit, njit_parallel
 from hardmax._layer.attended import AttendedIndices, sort_rows
@@ -333,7 +333,7 @@ def collect(
 def search_tree(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
     """Search in a tree; near directions, whose winners are near, come one after the other."""
     if len(directions) < _FEWEST_ROWS:
-        return score_all(directions, points, slack)
+        return search_dense(directions, points, slack)
     lengths, tree = norms_above(directions), tree_of(points)
     order = neighbours(directions / lengths[:, None])
     askers = Askers(order, directions[order], lengths[order], np.zeros(len(order)))

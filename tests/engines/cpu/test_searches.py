@@ -5,22 +5,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from agreement import ONLY_IN, assert_same
+from agreement import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hardmax._exact.argmax import by_all_scores
 from hardmax._float import tree
-from hardmax._float.argmax import score_all
+from hardmax._float.argmax import search_dense
 from hardmax._float.bounds import SlackFactors, float_metric
+from hardmax._float.plane import search_plane
 from hardmax._float.search import SEARCHES
-from hardmax._float.tree import search_tree
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
 U = 2.0**-53
-ALL = SEARCHES | {"tree": search_tree}
-PRUNING = [name for name in ALL if name != "dense"]
+PRUNING = [name for name in SEARCHES if name != "dense"]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -59,14 +58,14 @@ def clouds(rng: np.random.Generator):
 @pytest.mark.parametrize("relative", [0.0, 1e-3])
 def test_every_search_finds_what_all_scores_give(name, relative):
     for points in clouds(np.random.default_rng(0)):
-        if points.shape[1] != ONLY_IN.get(name, points.shape[1]):
+        if SEARCHES[name].only_in not in (None, points.shape[1]):
             continue
         directions = points[:: 1 if len(points) < 1000 else 3]
         lengths = np.linalg.norm(directions, axis=1)
         longest = np.linalg.norm(points, axis=1).max()
         slack = relative * lengths * longest + 1e-15
-        found = ALL[name](directions, points, slack)
-        assert_same(found, score_all(directions, points, slack))
+        found = SEARCHES[name].function(directions, points, slack)
+        assert_same(found, search_dense(directions, points, slack))
 
 
 @pytest.mark.parametrize("d", [70_000, 150_528])
@@ -75,8 +74,8 @@ def test_products_of_bytes_do_not_overflow_in_many_dimensions(d):
     signs = np.where(np.random.default_rng(d).random(d) < 0.5, 1.0, -1.0)
     lengths = np.array([1, 1 - 2.0**-7, -1, 2.0**-7 - 1])
     points, slack = np.outer(lengths, signs), np.full(4, 1e-6)
-    found = SEARCHES["rounded"](points, points, slack)
-    assert_same(found, score_all(points, points, slack))
+    found = SEARCHES["rounded"].function(points, points, slack)
+    assert_same(found, search_dense(points, points, slack))
 
 
 def full_of_ties(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:
@@ -87,8 +86,8 @@ def full_of_ties(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:
         case "lattice":
             return rng.integers(-2, 3, (60, d)) / rng.choice([1, 3, 10])
         case "circle":
-            circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-            return np.hstack([circle, np.zeros((n, d - 2))])
+            circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)[:, :d]
+            return np.hstack([circle, np.zeros((n, max(0, d - 2)))])
         case "sphere":
             turned = on_a_sphere(rng, 40, d)[:, rng.permutation(d)]
             return turned * rng.choice([-1.0, 1.0], (40, d))
@@ -101,16 +100,16 @@ def full_of_ties(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:
 KINDS = ["lattice", "circle", "sphere", "neighbours"]
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", SEARCHES)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(KINDS))
 def test_whoever_is_furthest_in_truth_is_among_the_choices(name, seed, kind):
     rng = np.random.default_rng(seed)
-    d = ONLY_IN.get(name) or int(rng.integers(2, 5))
+    d = SEARCHES[name].only_in or int(rng.integers(1, 5))
     points = np.unique(full_of_ties(rng, kind, d), axis=0)
     norms = np.linalg.norm(points, axis=1)
     factors = SlackFactors.of(d, float_metric(Dynamics(1)))
     slack = factors.slack(norms, 0.0, norms.max(), 0.0)
-    choices = ALL[name](points, points, slack).choices()
+    choices = SEARCHES[name].function(points, points, slack).choices()
     exactly = IntegerCloud.of(points)
     truth = by_all_scores(exactly, exactly, Dynamics(1)).sets
     for row, furthest in enumerate(truth):
@@ -145,7 +144,7 @@ def test_in_the_plane_the_furthest_is_not_missed_where_angles_differ_by_less_tha
         directions, points = along_an_edge(np.random.default_rng(seed))
         longest = np.linalg.norm(points, axis=1).max()
         lengths = np.linalg.norm(directions, axis=1)
-        found = SEARCHES["plane"](directions, points, 4 * U * longest * lengths)
+        found = search_plane(directions, points, 4 * U * longest * lengths)
         choices = found.choices()
         exactly = points.astype(object) + Fraction(0)
         asking = directions.astype(object) + Fraction(0)
@@ -166,5 +165,5 @@ def test_the_smallest_lead_is_found_though_it_is_large_and_of_a_single_row(name)
     for row in (5, 100, 301):
         changed = directions.copy()
         changed[row] = 1.09 * axes[-1]
-        found = ALL[name](changed, points, np.full(400, 1e-9))
+        found = SEARCHES[name].function(changed, points, np.full(400, 1e-9))
         assert found.gap == pytest.approx(1.09 * 5, rel=1e-9)

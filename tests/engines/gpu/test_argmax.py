@@ -1,4 +1,4 @@
-"""The search on a GPU against `score_all`: on a GPU where there is one, else its kernels
+"""The search on a GPU against `search_dense`: on a GPU where there is one, else its kernels
 interpreted on the CPU."""
 
 # pyright: reportMissingImports=false, reportIndexIssue=false
@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
-from hardmax._float.argmax import score_all
+from hardmax._float.argmax import search_dense
 from hardmax._float.bounds import UNDERFLOW, SlackFactors
 from hardmax._float.solver import Undecided
 from hardmax._gpu import argmax, argmax_kernels
@@ -33,12 +33,12 @@ def gauss(seed: int, *shape: int) -> np.ndarray:
 
 
 def assert_same(directions, points, share):
-    """Rows that lead by this share of |z| R, z being the asker, have the winners of `score_all`;
+    """Rows that lead by this share of |z| R, z being the asker, have the winners of `search_dense`;
     one that does not leaves all undecided."""
     asking = np.arange(len(directions)) % len(points)
     norms = np.linalg.norm(points, axis=1)
     slack = share * norms[asking] * norms.max() + UNDERFLOW
-    truth = score_all(directions, points, slack)
+    truth = search_dense(directions, points, slack)
     on_device, search = there(points), Search(SlackFactors(share, 0.0))
 
     def find(rows):
