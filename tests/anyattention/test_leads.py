@@ -10,37 +10,40 @@ from hypothesis import strategies as st
 
 from hardmax._exact.leads import Lead, Term, sign_of
 
-keeps = st.sampled_from(
-    [Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(3, 2) ** -1]
-)
+SHARES = [(1, 2), (2, 3), (10, 11), (1, 5)]
+keeps = st.sampled_from([Fraction(*share) for share in SHARES])
 whole = st.integers(-40, 40)
 FAR = 400
 
 
 def value(terms, keep, m):
-    return sum(c * keep ** (e + r * m) * comb(m, k) for (e, r, k), c in terms.items())
+    total = Fraction(0)
+    for (e, r, k), c in terms.items():
+        total += c * keep ** (e + r * m) * comb(m, k)
+    return total
+
+
+def layers_reached(terms, keep, layers):
+    """The layers at which a sum is not negative."""
+    return [m for m in layers if value(terms, keep, m) >= 0]
 
 
 @st.composite
 def sums(draw, most_k=2):
     """Sums of c g^(e + r m) C(m, k): a constant, polynomials times g^m and g^2m, some of a much
     later layer."""
-    keys = [
-        (0, 0, 0),
-        *((0, r, k) for r in (1, 2) for k in range(most_k + 1)),
-        (3, 1, 0),
-        (7, 2, 1),
-    ]
+    keys = [(0, r, k) for r in (1, 2) for k in range(most_k + 1)]
+    keys += [(0, 0, 0), (3, 1, 0), (7, 2, 1)]
     chosen = draw(st.lists(st.sampled_from(keys), min_size=1, max_size=5, unique=True))
     return {key: draw(whole) for key in chosen}
 
 
+large = st.integers(-(10**9), 10**9)
+powers = st.dictionaries(st.integers(0, 900), large, max_size=5)
+
+
 @settings(max_examples=examples(2000))
-@given(
-    st.dictionaries(st.integers(0, 900), st.integers(-(10**9), 10**9), max_size=5),
-    keeps,
-    st.integers(1, 300),
-)
+@given(powers, keeps, st.integers(1, 300))
 def test_the_sign_of_a_sum_of_powers_is_that_of_the_fraction(terms, keep, gap):
     # A sum that cancels exactly: c g^e with q^gap in c, and the same amount on the other side.
     exact = sum(c * keep**e for e, c in terms.items())
@@ -59,21 +62,23 @@ def test_the_sign_of_a_sum_of_powers_is_that_of_the_fraction(terms, keep, gap):
 def test_the_first_layer_at_which_a_lead_is_not_negative_is_found(terms, keep):
     assume(value(terms, keep, 0) < 0)
     found = Lead(terms, keep).first_reached()
-    first = next((m for m in range(1, FAR) if value(terms, keep, m) >= 0), None)
+    reached = layers_reached(terms, keep, range(1, FAR))
+    first = reached[0] if reached else None
     assert found == first
     if first is not None:
         assert Lead(terms, keep).first_reached(by=first) is None
         assert Lead(terms, keep).first_reached(by=first + 1) == first
 
 
-@given(sums().filter(lambda terms: terms.get((0, 0, 0), 1) < 0), keeps)
+falling_at_last = sums().filter(lambda terms: terms.get((0, 0, 0), 1) < 0)
+
+
+@given(falling_at_last, keeps)
 def test_the_last_layer_at_which_a_sum_is_positive_is_found(terms, keep):
-    assert Lead(terms, keep).last_positive(-1, None) == max(
-        (m for m in range(FAR) if value(terms, keep, m) > 0), default=-1
-    )
-    assert Lead(terms, keep).last_positive(-1, 5) == max(
-        (m for m in range(6) if value(terms, keep, m) > 0), default=-1
-    )
+    lead = Lead(terms, keep)
+    for last, layers in ((None, FAR), (5, 6)):
+        positive = [m for m in range(layers) if value(terms, keep, m) > 0]
+        assert lead.last_positive(-1, last) == max(positive, default=-1)
 
 
 @given(st.tuples(whole, whole, whole))
@@ -81,19 +86,25 @@ def test_a_quadratic_in_the_layer_is_followed_too(factors):
     # g = 1: tokens that move evenly.
     terms = {Term(0, 0, k): c for k, c in enumerate(factors)}
     assume(factors[0] < 0)
-    first = next((m for m in range(1, FAR) if value(terms, Fraction(1), m) >= 0), None)
+    reached = layers_reached(terms, Fraction(1), range(1, FAR))
+    first = reached[0] if reached else None
     assert Lead(terms, Fraction(1)).first_reached() == first
 
 
-@given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 12))
+small = st.integers(0, 5)
+
+
+@given(small, small, st.integers(0, 12))
 def test_a_product_of_binomials_is_a_sum_of_them(a, b, m):
-    assert comb(m, a) * comb(m, b) == sum(
-        factor * comb(m, k) for (_, _, k), factor in (Term(0, 0, a) * Term(0, 0, b)).items()
-    )
+    product = Term(0, 0, a) * Term(0, 0, b)
+    total = sum(factor * comb(m, k) for (_, _, k), factor in product.items())
+    assert comb(m, a) * comb(m, b) == total
 
 
 def test_a_lead_that_turns_after_ten_to_the_sixteen_layers_costs_what_one_of_ten_does():
     # (-10^16 + m) g^m + a constant that is reached much later still.
-    terms = {Term(0, 1): -(10**16), Term(0, 1, 1): 1, Term(10**17): -1}
-    assert Lead(terms, Fraction(2, 3)).first_reached() == 10**16 + 1
-    assert Lead({Term(0, 1): -(10**16), Term(0, 1, 1): 1}, Fraction(2, 3)).first_reached() == 10**16
+    far = 10**16
+    lead = {Term(0, 1): -far, Term(0, 1, 1): 1}
+    assert Lead(lead, Fraction(2, 3)).first_reached() == far
+    later = lead | {Term(10**17): -1}
+    assert Lead(later, Fraction(2, 3)).first_reached() == far + 1

@@ -31,17 +31,19 @@ def assert_same_runs(few, all_of_them, layers: int) -> None:
     assert few.settled_at == all_of_them.settled_at
     for layer in range(layers):
         assert few.attended(layer).tolist() == all_of_them.attended(layer).tolist()
-        assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error
+        off = np.abs(few.at(layer) - all_of_them.at(layer)).max()
+        assert off <= few.error + all_of_them.error
 
 
 def members(positions: np.ndarray) -> ActiveSet:
+    count = len(positions)
     return ActiveSet(
         layer=0,
         contraction=Fraction(1, 2),
         frame=Frame(positions, Fraction(1), 0.0),
-        multiplicities=np.ones(len(positions), dtype=np.int64),
+        multiplicities=np.ones(count, dtype=np.int64),
         positions=positions,
-        errors=np.zeros(len(positions)),
+        errors=np.zeros(count),
         worst=0.0,
     )
 
@@ -51,12 +53,13 @@ def members(positions: np.ndarray) -> ActiveSet:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha, seed):
     rng = np.random.default_rng(seed)
-    cloud = rng.standard_normal((600, d)) + rng.standard_normal(d) * (seed % 2)
+    centre = rng.standard_normal(d) * (seed % 2)
+    cloud = rng.standard_normal((600, d)) + centre
     metric = None if seed < 2 else np.diag(np.arange(1.0, d + 1))
-    few, all_of_them = (
-        settled_run(cloud, hm.Dynamics(alpha, metric), least) for least in (0, np.inf)
-    )
-    assert any(len(phase.source.inactive) > 1 for phase in few.phases) or d == 4 or alpha == "3"
+    dynamics = hm.Dynamics(alpha, metric)
+    few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
+    if d < 4 and alpha != "3":
+        assert max(len(phase.source.inactive) for phase in few.phases) > 1
     assert_same_runs(few, all_of_them, few.settled_at + 3)
     assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
 
@@ -81,7 +84,8 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     cloud = np.concatenate([leaders[1:], axis, followers, leaders[:1]])
     dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]))
     few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
-    assert len(few.phases[1].source) < len(cloud) == len(few.attended(1)[19])
+    assert len(few.phases[1].source) < len(cloud)
+    assert len(few.attended(1)[19]) == len(cloud)
     assert_same_runs(few, all_of_them, 4)
 
 
@@ -91,77 +95,82 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
     monkeypatch.setattr(active_set, "_FEWEST_POINTS", 0)
     rng = np.random.default_rng(0)
     corners = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    edge, inside = np.array([[0.99999, 0.0]]), rng.uniform(-0.9, 0.9, (59, 2))
+    edge = np.array([[0.99999, 0.0]])
+    inside = rng.uniform(-0.9, 0.9, (59, 2))
     positions = np.concatenate([corners, edge, inside]) * size
     follows = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
     waits = follows.copy()
     waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders
     now, turns = members(positions), np.linspace(0, 2 * np.pi, 720)
     directions = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 5)):
+    steps = (waits, 12, 25), (follows, 1, 6), (follows, 3, 5)
+    for choices, layers, left in steps:
         now = now.after_layers(AttendedIndices.of_single(choices), layers)
         assert len(now) == left
         assert now.members is not None
         scores = now.all_positions() @ directions.T
         gone = np.setdiff1d(np.arange(64), now.members)
-        assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
+        furthest_left = scores[now.members].max(axis=0)
+        assert 0 < now.lead <= (furthest_left - scores[gone].max(axis=0)).min()
         assert now.suffices(directions, np.full(720, now.lead * 0.99))
         assert not now.suffices(directions, np.full(720, now.lead * 1.01))
         found = now.search(directions, np.full(720, 1e-15))
-        assert (scores[found.winners, np.arange(720)] >= scores.max(axis=0) - 1e-12).all()
+        best = scores[found.winners, np.arange(720)]
+        assert (best >= scores.max(axis=0) - 1e-12).all()
         assert found.gap <= now.lead * (1 + 1e-12)
 
 
 def in_hull(points: np.ndarray, place: np.ndarray) -> bool:
     """Whether a place is a convex combination of the points, by linear programming."""
     sums = np.vstack([points.T, np.ones(len(points))])
-    return (
-        linprog(
-            np.zeros(len(points)), A_eq=sums, b_eq=np.append(place, 1.0), bounds=(0, None)
-        ).status
-        == 0
-    )
+    wanted, costs = np.append(place, 1.0), np.zeros(len(points))
+    found = linprog(costs, A_eq=sums, b_eq=wanted, bounds=(0, None))
+    return found.status == 0
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize("flat", [1.0, 1e-6])
 def test_what_is_inside_the_facets_by_the_error_is_in_the_hull(d, flat):
     rng = np.random.default_rng(d)
-    points = rng.standard_normal((30, d)) * np.append(np.ones(d - 1), flat) + 5
+    widths = np.append(np.ones(d - 1), flat)
+    points = rng.standard_normal((30, d)) * widths + 5
     shell = shell_of(points)
     assert shell is not None
     assert shell.off < 1e-10
-    places = shell.centre + (points[rng.integers(0, 30, 200)] - shell.centre) * rng.uniform(
-        0, 2, (200, 1)
-    )
-    inside = (
-        (places - shell.centre) @ shell.facets[:, :-1].T + shell.facets[:, -1] < -shell.off
-    ).all(axis=1)
+    ways = points[rng.integers(0, 30, 200)] - shell.centre
+    ways *= rng.uniform(0, 2, (200, 1))
+    places = shell.centre + ways
+    heights = ways @ shell.facets[:, :-1].T + shell.facets[:, -1]
+    inside = (heights < -shell.off).all(axis=1)
     assert 20 < inside.sum() < 195
     assert all(in_hull(points, place) for place in places[inside])
 
 
 def test_points_in_a_plane_and_slivers_have_no_shell():
     rng = np.random.default_rng(0)
-    assert shell_of(np.column_stack([rng.standard_normal((20, 2)), np.zeros(20)])) is None
+    plane = rng.standard_normal((20, 2))
+    assert shell_of(np.column_stack([plane, np.zeros(20)])) is None
     assert shell_of(rng.standard_normal((20, 2)) * [1, 1e-14]) is None
 
 
-@pytest.mark.parametrize(
-    ("first", "lifted"), [(1, 0.0), (0, 1e-6)], ids=["a facet missing", "facets lifted"]
-)
+WRONG_HULLS = {"a facet missing": (1, 0.0), "facets lifted": (0, 1e-6)}
+
+
+@pytest.mark.parametrize(("first", "lifted"), WRONG_HULLS.values(), ids=WRONG_HULLS)
 def test_a_hull_that_qhull_gets_wrong_is_refused_or_widens_the_error(first, lifted, monkeypatch):
     class Wrong:
         def __init__(self, places):
             hull = ConvexHull(places)
-            self.simplices, self.equations = (
-                hull.simplices[first:],
-                hull.equations[first:] + np.array([0, 0, 0, lifted]),
-            )
+            self.simplices = hull.simplices[first:]
+            self.equations = hull.equations[first:] + np.array([0, 0, 0, lifted])
 
     points = np.random.default_rng(3).standard_normal((20, 3)) / 4
     usual = shell_of(points)
     monkeypatch.setattr("scipy.spatial.ConvexHull", Wrong)
     found = shell_of(points)
     assert usual is not None
-    assert found is None if first else found and 0.9e-6 < found.off - usual.off < 1.1e-6
+    if first:
+        assert found is None
+    else:
+        assert found is not None
+        assert 0.9e-6 < found.off - usual.off < 1.1e-6
