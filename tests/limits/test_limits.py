@@ -13,10 +13,10 @@ import pytest
 from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from known import KNOWN
+from known import KNOWN, rational
 from oracle import apply, dot
 from refusals import refuses
-from strategies import Problem, any_metric_problems, clouds, spd_metrics, subtracted
+from strategies import Problem, any_metric_problems, clouds, identity, spd_metrics, subtracted
 
 import hardmax as hm
 from hardmax._limits.clusters import FaceProjection, OtherLimit, Vertex
@@ -27,7 +27,8 @@ HALF = hm.Dynamics("1/2")
 SQUARE = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
 CORNERS = [[1, 0], [0, 1], [-1, 0], [0, -1]]
 QUARTER_TURN = hm.Dynamics(1, [[0, -1], [1, 0]])
-alphas = st.sampled_from([Fraction(text) for text in ["1", "1/2", "2", "1/3", "1/10", "10", "7/3"]])
+STEPS = [(1, 1), (1, 2), (2, 1), (1, 3), (1, 10), (10, 1), (7, 3)]
+alphas = st.sampled_from([Fraction(*step) for step in STEPS])
 
 
 @st.composite
@@ -40,8 +41,11 @@ def mixed(w, z, share):
     return [a + share * (b - a) for a, b in zip(w, z, strict=True)]
 
 
+PAPER = (hm.clouds.nonleader_clusters().tolist(), None, Fraction(1, 2))
+
+
 @settings(max_examples=examples(500))
-@example((hm.clouds.nonleader_clusters().tolist(), None, Fraction(1, 2)))
+@example(PAPER)
 @given(limit_problems())
 def test_limits_are_where_exact_layers_lead_of_the_kinds_of_the_theorem_and_proved(problem):
     cloud, metric, alpha = problem
@@ -72,9 +76,11 @@ def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
     places = {leader: limits[leader] for leader in lim.leaders.tolist()}
     if not theorem_reason(lim):
         for place in places.values():
-            heights = {tuple(other): dot(apply(metric, place), other) for other in places.values()}
-            assert [x for x in heights if heights[x] == max(heights.values())] == [tuple(place)]
-    for w, kind in zip(limits, map(lim.clusters.kind_of, range(lim.n)), strict=True):
+            heights = [dot(apply(metric, place), other) for other in places.values()]
+            highest = [other for other, x in zip(places, heights, strict=True) if x == max(heights)]
+            assert [places[other] for other in highest] == [place]
+    kinds = map(lim.clusters.kind_of, range(lim.n))
+    for w, kind in zip(limits, kinds, strict=True):
         look = apply(metric, w)
         heights = {v: dot(look, place) for v, place in places.items()}
         match kind:
@@ -108,25 +114,35 @@ def test_a_hyperplane_through_a_token_near_a_vertex_has_the_other_limits_behind_
     limits = lim.exact_limit_points().tolist()
     vertices = [limits[leader] for leader in lim.leaders.tolist()]
     deltas = [Fraction(1)]
-    for s, t in [(s, t) for s, t in product(vertices, limits) if s != t]:
-        lead = dot(apply(metric, s), subtracted(s, t))
+    for s, t in product(vertices, limits):
+        if s == t:
+            continue
+        way = subtracted(s, t)
+        lead = dot(apply(metric, s), way)
         assert lead > 0
-        deltas.append(lead / (3 + 2 * norm(metric, s) + norm(metric, subtracted(s, t))))
-    trace = sum(row[axis] for axis, row in enumerate(metric)) if metric else len(cloud[0])
+        deltas.append(lead / (3 + 2 * norm(metric, s) + norm(metric, way)))
+    matrix = metric or identity(len(cloud[0]))
+    trace = sum(row[axis] for axis, row in enumerate(matrix))
     # In the Euclidean norm: |u|_A² <= trace(A) |u|².
     layer = lim.layers_to(min(deltas) / (1 + trace))
     tokens = lim.run.at(layer, exact=True).tolist()
-    for x, s in [(x, s) for x, s in zip(tokens, limits, strict=True) if s in vertices]:
-        elsewhere = [(y, t) for y, t in zip(tokens, limits, strict=True) if t != s]
-        heights = [dot(apply(metric, x), subtracted(y, x)) for both in elsewhere for y in both]
-        assert max(heights, default=-1) < 0 <= dot(apply(metric, x), subtracted(s, x))
+    pairs = [*zip(tokens, limits, strict=True)]
+    for x, s in pairs:
+        if s not in vertices:
+            continue
+        look = apply(metric, x)
+        elsewhere = [place for y, t in pairs if t != s for place in (y, t)]
+        heights = [dot(look, subtracted(place, x)) for place in elsewhere]
+        assert max(heights, default=-1) < 0 <= dot(look, subtracted(s, x))
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
 def test_known_clouds_end_where_they_should(known, arithmetic):
-    lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric), arithmetic=arithmetic)
-    assert np.allclose(lim.limit_points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
+    dynamics = hm.Dynamics(known.alpha, known.metric)
+    lim = hm.limit(known.tokens, dynamics, arithmetic=arithmetic)
+    expected = np.array(known.limits, dtype=float)
+    assert np.allclose(lim.limit_points, expected, rtol=0, atol=1e-14)
     assert tuple(lim.leaders) == known.leaders
     assert tuple(lim.run.leader_layers) == known.leader_layers
     assert hm.verify(lim.prove())
@@ -145,17 +161,20 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
         with refuses("not settled"):
             lim.layers_to(0.1)
         later = np.array(oracle.run(cloud, alpha, metric, 45)[-1], dtype=float)
-        assert np.linalg.norm(later - lim.limit_points, axis=1).max() <= lim.limit_error
+        off = np.linalg.norm(later - lim.limit_points, axis=1)
+        assert off.max() <= lim.limit_error
     else:
         assert hm.verify(lim), hm.verify(lim).reason
         path = oracle.run(cloud, alpha, metric, lim.settled_at + 3)
         pairs = zip(lim.exact_limit_points().tolist(), path[lim.settled_at], strict=True)
-        assert path[-1] == [mixed(w, z, lim.run.dynamics.contraction**3) for w, z in pairs]
+        left = lim.run.dynamics.contraction**3
+        assert path[-1] == [mixed(w, z, left) for w, z in pairs]
 
 
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
 def test_clusters_are_numbered_by_their_first_token_wherever_its_leader_is(arithmetic):
-    lim = hm.limit([[1.0], [-2.0], [0.5], [-1.0], [3.0]], hm.Dynamics(1), arithmetic=arithmetic)
+    cloud = [[1.0], [-2.0], [0.5], [-1.0], [3.0]]
+    lim = hm.limit(cloud, hm.Dynamics(1), arithmetic=arithmetic)
     assert lim.leaders.tolist() == [1, 4]
     assert lim.clusters.labels.tolist() == [0, 1, 0, 1, 0]
     assert lim.clusters.limit_points.tolist() == [[3.0], [-2.0]]
@@ -165,7 +184,8 @@ def test_clusters_are_numbered_by_their_first_token_wherever_its_leader_is(arith
 def test_leaders_that_have_met_share_a_place():
     # Each looks away from itself: 1 and -1 meet in 0, where they attend to nobody but themselves.
     lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]]))
-    assert (lim.leaders.tolist(), lim.distinct_leaders.tolist()) == ([0, 1], [0])
+    assert lim.leaders.tolist() == [0, 1]
+    assert lim.distinct_leaders.tolist() == [0]
     assert lim.clusters.labels.tolist() == [0, 0]
     assert lim.polytope().dimension == 0
 
@@ -175,7 +195,8 @@ def test_the_polytope_is_the_hull_of_the_leaders():
     assert len(lim.polytope().vertices) == len(lim.leaders)
     for point in lim.clusters.limit_points:  # within it
         nearest, _ = project_exact(lim.polytope().vertices, target=point)
-        np.testing.assert_allclose(np.array(nearest, dtype=float), point, atol=1e-12)
+        found = np.array(nearest, dtype=float)
+        np.testing.assert_allclose(found, point, atol=1e-12)
     with refuses("no leaders"):
         _ = hm.limit(CORNERS, QUARTER_TURN, max_layers=5).polytope()
 
@@ -188,7 +209,7 @@ def test_every_leader_is_a_vertex_however_close_and_facets_that_floats_do_not_fi
 
 
 # One token ties leaders, until another overtakes them: after 1.335 / alpha layers.
-OVERTAKEN = [[0, -2, 2], [-4, 4, -4], [-1, 4, 1], [-3, 4, -3], [0, -3, 2], [-4, 1, 1], [-1, 1, 2]]
+OVERTAKEN = rational("0 -2 2, -4 4 -4, -1 4 1, -3 4 -3, 0 -3 2, -4 1 1, -1 1 2")
 
 
 @pytest.mark.parametrize("alpha", ["1e-6", "1e-14", "1e-17"])
@@ -197,7 +218,8 @@ def test_a_cloud_whose_exact_numbers_would_fill_memory_is_decided_without_writin
     assert lim.settled_at is not None
     assert abs(lim.settled_at * float(alpha) - 1.335) < 1e-3
     assert len(lim.leaders) == 4
-    assert (lim.limit_points == hm.limit(OVERTAKEN, hm.Dynamics("1/1000")).limit_points).all()
+    same = hm.limit(OVERTAKEN, hm.Dynamics("1/1000"))
+    assert (lim.limit_points == same.limit_points).all()
     assert lim.layers_to(1e-9) > lim.settled_at
 
 
@@ -221,11 +243,13 @@ def test_limits_of_many_clouds_are_those_of_each():
 
 def test_limits_have_the_attributes_of_a_limit():
     alone, several = hm.limit(SQUARE, HALF), hm.limits([SQUARE, SQUARE[:4]], HALF)
-    names = {name for name in dir(alone) if not name.startswith("_")} & {*dir(several)} - {"d"}
+    names = {*dir(alone)} & {*dir(several)} - {"d"}
     assert {"n", "settled_at", "certified", "leaders", "limit_points", "clusters"} <= names
-    for name in [name for name in names if not callable(getattr(alone, name))]:
-        assert len(getattr(several, name)) == 2
-        assert str(getattr(several, name)[0]) == str(getattr(alone, name))
+    for name in names:
+        one, many = getattr(alone, name), getattr(several, name)
+        if not name.startswith("_") and not callable(one):
+            assert len(many) == 2
+            assert str(many[0]) == str(one)
 
 
 def test_where_a_cloud_has_not_settled_limit_points_are_its_last_layer():
@@ -235,13 +259,16 @@ def test_where_a_cloud_has_not_settled_limit_points_are_its_last_layer():
     assert np.array_equal(found.limit_points, slow)
 
 
-@pytest.mark.parametrize(
-    ("find", "tokens"),
-    [(hm.limit, [SQUARE]), (hm.limit, np.ones((2, 1, 1))), (hm.limits, SQUARE), (hm.limits, [1])],
-)
-def test_one_cloud_and_many_are_asked_for_apart(find, tokens):
-    with refuses("`limit` takes one" if find is hm.limits else "`limits` takes many"):
-        find(tokens, HALF)
+@pytest.mark.parametrize("tokens", [[SQUARE], np.ones((2, 1, 1))])
+def test_many_clouds_are_asked_for_apart(tokens):
+    with refuses("`limits` takes many"):
+        hm.limit(tokens, HALF)
+
+
+@pytest.mark.parametrize("tokens", [SQUARE, [1]])
+def test_one_cloud_is_asked_for_apart(tokens):
+    with refuses("`limit` takes one"):
+        hm.limits(tokens, HALF)
 
 
 def test_properties_do_not_raise():
@@ -272,8 +299,9 @@ def test_a_limit_is_a_table():
 def test_a_certificate_is_checked_as_data_as_a_file_and_as_a_limit(tmp_path):
     lim, path = hm.limit(SQUARE, HALF), tmp_path / "proof.json"
     lim.prove().save(path)
-    assert hm.verify(lim) == hm.verify(path) == hm.verify(str(path)) == hm.verify(lim.prove())
-    assert hm.verify(path)
+    for one in (lim, path, str(path), lim.prove()):
+        assert hm.verify(one)
+    assert hm.verify(path) == hm.verify(lim)
     path.write_text(json.dumps(lim.prove() | {"settled_at": 7}))
     assert hm.verify(path).decided
     assert not hm.verify(path)

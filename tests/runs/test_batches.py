@@ -14,14 +14,17 @@ from hardmax._tokens.batches import read_batch
 DYNAMICS = hm.Dynamics("1/2")
 SMALL = np.array([[1.0, 0.0], [0.5, 0.5]])
 LARGE = np.array([[2.0, 1.0], [-1.0, 1.0], [0.0, 3.0]])
+TIED = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
 
 
 def test_tokens_with_offsets_give_tokens_with_offsets():
-    ragged = hm.Clouds(np.concatenate([SMALL, LARGE]), offsets=[0, 2, 5])
+    tokens = np.concatenate([SMALL, LARGE])
+    ragged = hm.Clouds(tokens, offsets=[0, 2, 5])
     after = hm.step(ragged, DYNAMICS)
     assert isinstance(after, hm.Clouds)
     assert after.offsets.tolist() == [0, 2, 5]
-    assert after[1].tolist() == hm.step(LARGE, DYNAMICS).tolist()
+    alone = hm.step(LARGE, DYNAMICS)
+    assert after[1].tolist() == alone.tolist()
     runs = hm.simulate(ragged, DYNAMICS, layers=1)
     assert np.allclose(runs.at(1).tokens, after.tokens, rtol=1e-15)
     assert len(runs) == 2
@@ -30,27 +33,26 @@ def test_tokens_with_offsets_give_tokens_with_offsets():
 @pytest.mark.parametrize("arithmetic", ["certified", "exact"])
 def test_tokens_that_came_counted_stay_counted(arithmetic):
     # Two vertices tie for the inner token, and one of them counts twice.
-    square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
-    ragged = hm.Clouds(square, [0, 5], [2, 1, 1, 1, 1])
+    ragged = hm.Clouds(TIED, [0, 5], [2, 1, 1, 1, 1])
     runs = hm.simulate(ragged, DYNAMICS, layers=2, arithmetic=arithmetic)
     twice = hm.step(hm.step(ragged, DYNAMICS), DYNAMICS)
     assert np.allclose(twice.tokens, runs.at(2).tokens, rtol=1e-15)
-    for after in (
-        twice,
-        runs.at(1),
-        hm.limits(ragged, DYNAMICS, arithmetic=arithmetic).limit_points,
-    ):
+    limits = hm.limits(ragged, DYNAMICS, arithmetic=arithmetic)
+    for after in (twice, runs.at(1), limits.limit_points):
         assert after.multiplicities.tolist() == [2, 1, 1, 1, 1]
 
 
+def ragged(stack: np.ndarray) -> hm.Clouds:
+    offsets = np.arange(len(stack) + 1) * stack.shape[1]
+    return hm.Clouds(np.concatenate(stack), offsets)
+
+
 LAYOUTS = {
-    "stack": lambda stack: stack,
+    "stack": np.asarray,
     "list": list,
-    "lists": lambda stack: stack.tolist(),
+    "lists": np.ndarray.tolist,
     "texts": lambda stack: stack.astype(str),
-    "ragged": lambda stack: hm.Clouds(
-        np.concatenate(stack), np.arange(len(stack) + 1) * stack.shape[1]
-    ),
+    "ragged": ragged,
 }
 
 
@@ -63,7 +65,8 @@ def test_what_is_wrong_in_a_batch_is_told_with_its_place(layout, bad):
         "texts": r"\(cloud 3\) \(row 2, column 1\)",
         "ragged": "`tokens` must be finite: token 14 is",
     }
-    with refuses(places.get(layout, r"`tokens` \(cloud 3\) must be finite: token 2 is \[-?\d")):
+    anywhere = r"`tokens` \(cloud 3\) must be finite: token 2 is \[-?\d"
+    with refuses(places.get(layout, anywhere)):
         read_batch(LAYOUTS[layout](stack))
 
 
@@ -75,30 +78,30 @@ def test_a_run_does_not_follow_the_array_it_came_from(layout):
     stack[:] = 0.0
     if layout == "ragged":
         tokens.tokens[:] = 0.0
-    assert np.array_equal(
-        np.concatenate(list(map(np.asarray, runs.at(0)))).reshape(5, 4, 2), before
-    )
-    assert np.array_equal([run.at(0) for run in runs], before)
+    for now, run, was in zip(runs.at(0), runs, before, strict=True):
+        assert np.array_equal(now, was)
+        assert np.array_equal(run.at(0), was)
 
 
 def test_multiplicities_are_counted_to_the_last_one():
     # Two tokens in one place, as many as floats can count; each cloud for itself.
     most = [2**52 + 1, 1, 2**52 - 2]
-    ragged = hm.Clouds([[1.0], [-1.0], [1.0]] * 2, offsets=[0, 3, 6], multiplicities=most * 2)
+    clouds = [[1.0], [-1.0], [1.0]] * 2
+    ragged = hm.Clouds(clouds, offsets=[0, 3, 6], multiplicities=most * 2)
     for run in hm.simulate(ragged, DYNAMICS, layers=0):
         assert run.points.multiplicities.tolist() == [2**53 - 1, 1]
     # The zero token sees all, and so shows the mean: 2^53 - 2 against 1.
-    ragged = hm.Clouds([[1.0], [-1.0], [0.0]], offsets=[0, 3], multiplicities=[2**53 - 2, 1, 1])
-    zero = hm.simulate(ragged, hm.Dynamics(1), layers=1, arithmetic="exact")[0].at(1, exact=True)[
-        2, 0
-    ]
+    counts = [2**53 - 2, 1, 1]
+    ragged = hm.Clouds([[1.0], [-1.0], [0.0]], offsets=[0, 3], multiplicities=counts)
+    (run,) = hm.simulate(ragged, hm.Dynamics(1), layers=1, arithmetic="exact")
+    zero = run.at(1, exact=True)[2, 0]
     assert zero == Fraction(2**53 - 3, 2**53) / 2
 
 
 def some_clouds() -> list[np.ndarray]:
     rng = np.random.default_rng(0)
-    tied = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]])
-    return [*(rng.standard_normal((n, 2)) for n in (1, 3, 8, 20, 60)), tied]
+    clouds = [rng.standard_normal((n, 2)) for n in (1, 3, 8, 20, 60)]
+    return [*clouds, np.array(TIED)]
 
 
 @pytest.mark.parametrize("alpha", ["1/2", "1/50", "1/1000", "7"])
@@ -110,20 +113,9 @@ def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha,
     settled: list[Any] = [run.settled_at for run in alone]
     assert together.settled_at == settled
     assert None not in settled
-    assert all(map(np.array_equal, together.at("limit"), [run.at("limit") for run in alone]))
     # Layers before the clouds settle, at which they do, and long after.
-    for layer in {
-        0,
-        1,
-        *settled,
-        max(settled) + 1,
-        16,
-        17,
-        256,
-        3000,
-        3001,
-        10**12,
-    }:
+    layers: list[Any] = [0, 1, *settled, max(settled) + 1, 16, 17, 256]
+    for layer in ["limit", *layers, 3000, 3001, 10**12]:
         for tokens, run in zip(together.at(layer), alone, strict=True):
             assert np.array_equal(tokens, run.at(layer))
 
