@@ -12,11 +12,11 @@ The second is what counts on a sphere, or on the outside of any cloud. Where bot
 and where a row may not attend to anybody yet, all of a block is passed over. So a causal mask takes
 no list of n^2 pairs, and in few dimensions few points are looked at.
 
-Rounding moves a score, a distance and <y, c> by less than `search_rounding`, by which r and R are
-larger than measured; t is larger, and a smaller, by more than rounding does to a cosine. Where
-squares underflow, lengths are measured too long and cosines too small: those of a and t shrink
-together, so that a - t shrinks, too; and what a loses by a long |y| is made up for by the factor
-|y|.
+Rounding moves a score, a distance and <y, c> by less than `search_rounding`: of what is measured,
+by which r and R are larger, and of the largest coordinate, by which <y, c> is; t is larger, and a
+smaller, by more than rounding does to a cosine. Where squares underflow, lengths are measured too
+long and cosines too small: those of a and t shrink together, so that a - t shrinks, too; and what a
+loses by a long |y| is made up for by the factor |y|.
 
 Every score is known up to an error, `off` of the asker times the size of the point, and a hair. A
 point whose score may reach the least that counts is a candidate."""
@@ -56,6 +56,7 @@ class Blocks(NamedTuple):
     """Blocks of all sizes, each before those in it."""
 
     centre: np.ndarray  # (1, d), of the cloud
+    hair: float  # times |y|: more than rounding does to a bound, whatever R is multiplied by
     middles: np.ndarray  # seen from the centre
     inverses: np.ndarray  # of the lengths of these
     reach: np.ndarray  # r
@@ -127,7 +128,7 @@ def tree_of(
         cosine = np.minimum.reduceat(cosines, starts) - rounding
         cosine[cosine < 0.0] = -1.0
         reach, radius = (
-            np.maximum.reduceat(numbers, starts) * (1 + rounding) + hair
+            np.maximum.reduceat(numbers, starts) * (1 + rounding)
             for numbers in (norms_above(away - own), lengths)
         )
         sine = np.sqrt(np.maximum(1.0 - cosine**2, 0.0) + rounding)
@@ -139,7 +140,7 @@ def tree_of(
     place = np.lexsort((-parts[-1], parts[-2]))
     *parts, ends = (part[place] for part in parts)
     skip = np.searchsorted(parts[-1], ends)
-    return Tree(leaves, Blocks._make([centre[None], *parts, skip]))
+    return Tree(leaves, Blocks._make([centre[None], hair, *parts, skip]))
 
 
 def neighbours(points: np.ndarray) -> np.ndarray:
@@ -168,8 +169,8 @@ def _score(directions, i, points, place):
 
 @njit(inline="always")
 def _furthest(length, base, ahead, block, blocks):
-    """What no score in a block exceeds, if that of the centre is `base` and that of the middle
-    lies so far ahead of it."""
+    """What no score in a block exceeds, if that of the centre is at most `base` and that of the
+    middle lies so far ahead of it."""
     hair = _HAIR * blocks.centre.size
     ball = ahead + length * blocks.reach[block]
     cosine = ahead * blocks.inverses[block] / length + hair
@@ -219,7 +220,8 @@ def _rank(first, last, askers, tree, k, ranked):
                     if total >= k:
                         least[i] = best[kept - 1]
         # They come once more, but for those that are no better than the least of them.
-        kept, total, block, base = 0, 0, 0, _score(directions, i, blocks.centre, 0)
+        kept, total, block = 0, 0, 0
+        base = _score(directions, i, blocks.centre, 0) + lengths[i] * blocks.hair
         while block < last_block:
             ahead = _score(directions, i, blocks.middles, block)
             far = _furthest(lengths[i], base, ahead, block, blocks)
@@ -263,7 +265,7 @@ def _collect(first, last, askers, tree, tops, least, enough, slack, found, offse
         row, more = rows[i], off[i] * widest + _TINY
         number, total, fewest, block = 0, 0, np.int64(2**62), 0
         highest, lowest, other = -np.inf, np.inf, -np.inf
-        base = _score(directions, i, blocks.centre, 0)
+        base = _score(directions, i, blocks.centre, 0) + lengths[i] * blocks.hair
         while block < last_block:
             floor = min(least[i], max(other, tops[i] - smallest)) - more
             ahead = _score(directions, i, blocks.middles, block)

@@ -116,6 +116,24 @@ def test_whoever_is_furthest_in_truth_is_among_the_choices(name, seed, kind):
         assert set(furthest) <= set(choices[row].tolist())
 
 
+def test_a_block_of_the_tree_at_a_right_angle_is_not_passed_over_by_rounding(monkeypatch):
+    # A bug that was: what was counted as a candidate was not written, and memory was read as it is.
+    collect = tree._collect
+
+    def into_minus_ones(*arguments):
+        arguments[-1][:] = -1
+        collect(*arguments)
+
+    monkeypatch.setattr(tree, "_collect", into_minus_ones)
+    factors = SlackFactors.of(2, float_metric(Dynamics(1)))
+    for seed in (4294967260, *range(60)):
+        points = np.unique(full_of_ties(np.random.default_rng(seed), "neighbours", 2), axis=0)
+        norms = np.linalg.norm(points, axis=1)
+        slack = factors.slack(norms, 0.0, norms.max(), 0.0)
+        found = SEARCHES["tree"].function(points, points, slack)
+        assert (found.candidates.indices >= 0).all()
+
+
 NORMALS = np.array([(3, 4), (5, 12), (8, 15), (20, 21), (1, 0), (-4, 3)], dtype=float)
 
 
