@@ -34,7 +34,7 @@ and normalising twice is normalising once.
 normalisations are irrational, and `hardmax._runs.balls` encloses them. They are meant to be
 read, and every engine must agree with them; `simulate` is the same mathematics made fast."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -44,12 +44,11 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_instance, check_int
 from hardmax._layer.attended import AttendedIndices, AttendedSets
-from hardmax._layer.attention import HARDMAX, Attention, Softmax, read_attention, to_plain
+from hardmax._layer.attention import HARDMAX, Attention, Softmax, read_attention
 from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
     FeedForward,
     Head,
-    plain_table,
     read_alpha,
     read_feed_forward,
     read_heads,
@@ -57,13 +56,13 @@ from hardmax._layer.parts import (
     read_normalise,
     read_square,
     read_value,
+    to_plain,
 )
 from hardmax._layer.rules import (
     allowed_pairs,
     attended_among,
     check_dimension,
     check_rational,
-    mean_value,
     merge_points,
     rescaling,
     split_heads,
@@ -71,6 +70,17 @@ from hardmax._layer.rules import (
 from hardmax._tokens.batches import Cloud, Clouds, read_batch, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, Number, dot, to_fractions
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "alpha": read_alpha,
+    "metric": read_square,
+    "value": read_value,
+    "mask": read_mask,
+    "attention": read_attention,
+    "heads": read_heads,
+    "normalise": read_normalise,
+    "feed_forward": read_feed_forward,
+}
 
 
 class Traits(NamedTuple):
@@ -156,16 +166,12 @@ class Dynamics:
         normalise: Any = None,
         feed_forward: Any = None,
     ) -> None:
-        vars(self).update(
-            alpha=read_alpha(alpha),
-            metric=read_square(metric, "metric"),
-            value=read_value(value),
-            mask=read_mask(mask),
-            attention=read_attention(attention),
-            heads=read_heads(heads),
-            normalise=read_normalise(normalise),
-            feed_forward=read_feed_forward(feed_forward),
-        )
+        given = {"alpha": alpha, "metric": metric, "value": value, "mask": mask}
+        given |= {"attention": attention, "heads": heads}
+        given |= {"normalise": normalise, "feed_forward": feed_forward}
+        for name, part in given.items():
+            is_default = part is None and name != "alpha"
+            vars(self)[name] = None if is_default else _READERS[name](part)
         one_step = isinstance(self.alpha, Fraction)
         is_usual = self.attention is None or isinstance(self.attention, Softmax)
         if heads is not None and not (one_step and metric is None and is_usual):
@@ -173,7 +179,7 @@ class Dynamics:
                 "`heads` take one `alpha`, no `metric` and no `attention` but softmax: "
                 "each has its own metric."
             )
-        if self.normalise is None and mean_value(self) is not None:
+        if self.normalise is None and (value is not None or heads is not None):
             for step in self.steps:
                 rescaling(self, step)  # refused if there is none
 
@@ -190,18 +196,9 @@ class Dynamics:
     def to_dict(self) -> dict[str, Any]:
         """Return the step, the metric and, where they are not the paper's, the other parts as plain
         data, exactly: `Dynamics` takes them."""
-        others: dict[str, Any] = {
-            name: plain_table(getattr(self, name)) for name in ("value", "mask")
-        }
-        others["attention"] = None if self.attention is None else to_plain(self.attention)
-        if self.heads is not None:
-            others["heads"] = [head.to_dict() for head in self.heads]
-        others["normalise"] = self.normalise
-        if self.feed_forward is not None:
-            others["feed_forward"] = self.feed_forward.to_dict()
-        known = {name: part for name, part in others.items() if part is not None}
-        alpha = [*map(str, self.alpha)] if isinstance(self.alpha, tuple) else str(self.alpha)
-        return {"alpha": alpha, "metric": plain_table(self.metric)} | known
+        parts = {name: getattr(self, name) for name in _READERS}
+        known = {name: to_plain(part) for name, part in parts.items() if part is not None}
+        return {"alpha": known["alpha"], "metric": None} | known
 
     @property
     def steps(self) -> tuple[Fraction, ...]:

@@ -39,7 +39,6 @@ for less than 2^40 layers: SAFETY covers that."""
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -78,7 +77,6 @@ class FloatMetric:
         return points if self.matrix is None else points @ self.matrix.T
 
 
-@lru_cache(maxsize=64)
 def float_metric(dynamics: Dynamics) -> FloatMetric:
     """The metric of the dynamics in floats."""
     given = dynamics.metric

@@ -17,6 +17,7 @@ from hardmax._exact.vectors import power
 from hardmax._float.bounds import (
     LARGEST,
     SMALLEST,
+    FloatMetric,
     SlackFactors,
     float_metric,
     relative_margin,
@@ -101,9 +102,9 @@ class GpuSolver:
         )
         everybody = torch.arange(len(positions), device=positions.device)
         chosen, pending, since, error = everybody, None, torch.full_like(everybody, -1), 0.0
-        search = _search(dynamics, positions.shape[1])
+        search, metric = _search(dynamics, positions.shape[1]), float_metric(dynamics)
         for layer in count():
-            found = _choose(positions, dynamics, pending, search)
+            found = _choose(positions, metric, pending, search)
             chosen = (
                 found.winners if pending is None else chosen.index_copy(0, pending, found.winners)
             )
@@ -115,9 +116,7 @@ class GpuSolver:
             yield GpuPhase(
                 layer=layer,
                 until=None if settled else layer + 1,
-                margin=relative_margin(
-                    float(found.gaps.min()), float_metric(dynamics).norm, found.largest
-                ),
+                margin=relative_margin(float(found.gaps.min()), metric.norm, found.largest),
                 contraction=dynamics.contraction,
                 error=error_ahead,
                 decided_by="gpu",
@@ -136,16 +135,17 @@ class GpuSolver:
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
     """Points one layer later, of the paper's layer or one with a causal mask; `Undecided` where
     floats prove no choice."""
-    found = _choose(positions, dynamics, None, _search(dynamics, positions.shape[1], moves=True))
+    search = _search(dynamics, positions.shape[1], moves=True)
+    found = _choose(positions, float_metric(dynamics), None, search)
     assert found.moved is not None
     return found.moved
 
 
 def _choose(
-    positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, search: Search
+    positions: torch.Tensor, metric: FloatMetric, rows: torch.Tensor | None, search: Search
 ) -> Argmax:
     """Whom the points of these rows (None: of all) attend to."""
-    metric, directions = float_metric(dynamics), None
+    directions = None
     if metric.matrix is not None:
         matrix = torch.from_numpy(metric.matrix).to(positions.device)
         directions = (positions if rows is None else positions[rows]) @ matrix.T

@@ -139,9 +139,9 @@ class Softmax(Attention):
 KINDS = (Localmax, TopK, Softmax)
 
 
-def read_attention(attention: Any) -> Attention | None:
-    """A kind of attention, one as `to_plain` wrote it, or in words: "topk:2"; None for hardmax."""
-    if attention is None or isinstance(attention, Attention):
+def read_attention(attention: Any) -> Attention:
+    """A kind of attention, one as `plain_attention` wrote it, or in words: "topk:2"."""
+    if isinstance(attention, Attention):
         return attention
     by_name: Any = {kind.__name__.lower(): kind for kind in KINDS}
     with suppress(KeyError, TypeError):  # no such kind, or other parts than its own
@@ -169,7 +169,7 @@ def _signature(kind: type) -> str:
     return f"{kind.__name__}({', '.join(part.name for part in fields(kind))})"
 
 
-def to_plain(attention: Attention) -> dict[str, Any]:
+def plain_attention(attention: Attention) -> dict[str, Any]:
     """A kind of attention as plain data."""
     parts = {"kind": type(attention).__name__} | vars(attention)
     return {name: str(part) if isinstance(part, Fraction) else part for name, part in parts.items()}

@@ -10,6 +10,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, check_choice, shorten
+from hardmax._layer.attention import Attention, plain_attention
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import fractions_of, read_number, to_fractions
 
@@ -43,21 +44,27 @@ class Head:
         weight = read_number(self.weight, "`weight`")
         if weight <= 0:
             raise InputError(f"`weight` must be positive, not {shorten(self.weight)}.")
-        metric, value = read_square(self.metric, "metric"), read_value(self.value)
+        metric = None if self.metric is None else read_square(self.metric)
+        value = None if self.value is None else read_value(self.value)
         vars(self).update(metric=metric, weight=weight, value=value)
 
     def to_dict(self) -> dict[str, Any]:
         """The head as plain data, exactly."""
-        value = {} if self.value is None else {"value": plain_table(self.value)}
-        return {"metric": plain_table(self.metric), "weight": str(self.weight)} | value
+        known = {name: to_plain(part) for name, part in vars(self).items() if part is not None}
+        return {"metric": None} | known
 
 
-def plain_table(table: Any) -> Any:
-    """A table as lists of truth values, or of texts that say the numbers exactly."""
-    if table is None or isinstance(table, str):
-        return table
-    rows = np.array(table).tolist()
-    return [[x if isinstance(x, bool) else str(Fraction(x)) for x in row] for row in rows]
+def to_plain(part: Any) -> Any:
+    """A part of a layer as plain data, exactly: its numbers are texts."""
+    if isinstance(part, np.ndarray):
+        part = part.tolist()
+    if isinstance(part, list | tuple):
+        return [to_plain(each) for each in part]
+    if isinstance(part, Attention):
+        return plain_attention(part)
+    if isinstance(part, Head | FeedForward):
+        return part.to_dict()
+    return part if isinstance(part, bool | str) else str(Fraction(part))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +124,7 @@ class FeedForward:
 
     def to_dict(self) -> dict[str, Any]:
         """The block as plain data, exactly."""
-        return {name: np.vectorize(str)(table).tolist() for name, table in vars(self).items()}
+        return {name: to_plain(table) for name, table in vars(self).items()}
 
 
 def feed(
@@ -143,9 +150,9 @@ def _read_bias(bias: Any, name: str, size: int) -> np.ndarray:
     return rows[0]
 
 
-def read_feed_forward(block: Any) -> FeedForward | None:
+def read_feed_forward(block: Any) -> FeedForward:
     """A feed-forward block, or what `Dynamics.to_dict` wrote of one."""
-    if block is None or isinstance(block, FeedForward):
+    if isinstance(block, FeedForward):
         return block
     if isinstance(block, dict):
         with suppress(TypeError):  # other parts than its own
@@ -154,17 +161,13 @@ def read_feed_forward(block: Any) -> FeedForward | None:
     raise InputError(f"`feed_forward` must be {wish}, not {shorten(block)}.")
 
 
-def read_normalise(normalise: Any) -> str | None:
-    """ "sphere" or "layer"; None for the paper's division by 1 + alpha."""
-    if normalise is None:
-        return None
+def read_normalise(normalise: Any) -> str:
+    """ "sphere" or "layer"."""
     return check_choice(normalise, ("sphere", "layer"), "`normalise`", also=" or None")
 
 
-def read_heads(heads: Any) -> tuple[Head, ...] | None:
+def read_heads(heads: Any) -> tuple[Head, ...]:
     """Heads, or what `Dynamics.to_dict` wrote of them."""
-    if heads is None:
-        return None
     if isinstance(heads, list | tuple) and heads:
         read = tuple(Head(**head) if isinstance(head, dict) else head for head in heads)
         if all(isinstance(head, Head) for head in read):
@@ -204,11 +207,8 @@ def split_rows(matrix: Any) -> Any:
     return [row.split(",") for row in matrix.strip(" ;").split(";")]
 
 
-def read_square(matrix: Any, name: str) -> np.ndarray | None:
-    """A square table of numbers, also typed as "2,1;1,1", read-only, in which -0.0 becomes 0.0;
-    None for the identity."""
-    if matrix is None:
-        return None
+def read_square(matrix: Any, name: str = "metric") -> np.ndarray:
+    """A square table of numbers, also typed as "2,1;1,1", read-only, in which -0.0 becomes 0.0."""
     table = read_table(split_rows(matrix), f"`{name}`") + 0
     rows, columns = table.shape
     if rows != columns:
@@ -222,15 +222,14 @@ def read_fractions(matrix: Any, name: str) -> np.ndarray:
     return to_fractions(read_table(split_rows(matrix), f"`{name}`") + 0, f"`{name}`")
 
 
-def read_value(matrix: Any) -> np.ndarray | None:
-    """A value matrix in Fractions; None if none is given."""
-    table = read_square(matrix, "value")
-    return None if table is None else to_fractions(table, "`value`")
+def read_value(matrix: Any) -> np.ndarray:
+    """A value matrix in Fractions."""
+    return to_fractions(read_square(matrix, "value"), "`value`")
 
 
-def read_mask(mask: Any) -> np.ndarray | str | None:
+def read_mask(mask: Any) -> np.ndarray | str:
     """ "causal", or a boolean table (n, n) in which nobody is left without anybody to attend to."""
-    if mask is None or (isinstance(mask, str) and mask == "causal"):
+    if isinstance(mask, str) and mask == "causal":
         return mask
     wish = "'causal' or a square table of booleans (numpy.tri(n, dtype=bool), a file of 0 and 1)"
     try:
