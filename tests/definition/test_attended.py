@@ -33,7 +33,7 @@ def test_choices_are_lists_in_another_form(lists, data):
     ]
     rows = data.draw(st.lists(st.integers(0, n - 1), max_size=n))
     assert choices.of_rows(np.array(rows, dtype=int)).lists() == [lists[row] for row in rows]
-    assert choices.firsts(np.array(rows, dtype=int)).tolist() == [lists[row][0] for row in rows]
+    assert choices.firsts[np.array(rows, dtype=int)].tolist() == [lists[row][0] for row in rows]
     rows = sorted(set(rows))
     others = data.draw(sets().map(lambda some: (some * 7)[: len(rows)]))
     changed = dict(zip(rows, others, strict=True))

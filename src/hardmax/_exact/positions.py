@@ -22,7 +22,6 @@ from hardmax._exact.power_sums import Means, Table
 from hardmax._exact.vectors import DIGIT, Vector, check_length, exact_table, flint, power
 from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
-from hardmax._tokens.rationals import fractions_of
 
 _LARGEST = 2**63 - 1  # that int64 holds
 
@@ -106,7 +105,7 @@ class PhaseView:
 
 
 def _vectors(table: Table) -> list[Vector]:
-    return [fractions_of(row) for row in table.tolist()]
+    return [tuple(Fraction(int(x.p), int(x.q)) for x in row) for row in table.tolist()]
 
 
 class ExactPositions:
@@ -119,6 +118,8 @@ class ExactPositions:
     def __init__(self, points: Points, contraction: Fraction) -> None:
         self._points, self._contraction = points, contraction
         self._layers: list[int] = []
+        self.last = -1
+        """The phase that has begun last."""
         self._sets: list[AttendedIndices] = []  # of each phase
         self._known = 0, *self._start(np.empty(0, dtype=int))
         self._is_rounded, self._work = False, 0
@@ -133,15 +134,11 @@ class ExactPositions:
     def begin(self, layer: int) -> None:
         """A phase begins at this layer."""
         self._layers.append(layer)
+        self.last += 1
 
     def note(self, choices: AttendedIndices) -> None:
         """Whom all points attend to in the phase that has begun."""
         self._sets.append(choices)
-
-    @property
-    def last(self) -> int:
-        """The phase that has begun last."""
-        return len(self._layers) - 1
 
     def view(self) -> ExactView:
         """The positions of the phase that has begun last, at any later time."""

@@ -133,17 +133,11 @@ class Means:
         self.chosen, self.counts = chosen, counts.astype(object)
         self.rows = np.flatnonzero(chosen.sizes > 1)
         # Many may attend to the same several.
-        labels: dict[bytes, int] = {}
-        firsts, self.same = [], []
-        for row in self.rows.tolist():
-            label = labels.setdefault(chosen[row].tobytes(), len(labels))
-            self.same.append(label)
-            if label == len(firsts):
-                firsts.append(row)
-        self.distinct = chosen.of_rows(np.array(firsts, dtype=int))
+        firsts, self.same = chosen.distinct(self.rows)
+        self.distinct = chosen.of_rows(firsts)
 
     def __call__(self, table: Table) -> Table:
-        means = table[self.chosen.firsts(np.arange(len(self.chosen)))]
+        means = table[self.chosen.firsts]
         if len(self.rows):
             indices, starts = self.distinct.indices, self.distinct.offsets[:-1]
             weights = self.counts[indices][:, None]

@@ -39,7 +39,7 @@ def mean_positions(
     error, so that a mean is off by no more than `bounds.mean_error`."""
     if choices.all_single:
         return positions.take(choices.indices, axis=0)
-    means = positions.take(choices.indices[choices.offsets[:-1]], axis=0)
+    means = positions.take(choices.firsts, axis=0)
     ties = np.flatnonzero(choices.sizes > 1)
     tied = choices.of_rows(ties)
     weights = multiplicities[tied.indices].astype(np.float64)[:, None]
@@ -156,7 +156,7 @@ class ActiveSet:
         means = means if len(left) == len(self) else means.take(self.rows_of(points), axis=0)
         shrink = float(power(self.contraction, layers))
         # The larger error of a point and its target, and what the step adds (see `bounds`).
-        towards = left.rows_of(choices.firsts(points))
+        towards = left.rows_of(choices.firsts[points])
         errors = np.maximum(left.errors, left.errors.take(towards))
         errors += step_error(1.0) * np.maximum(left.norms, left.norms.take(towards)) + UNDERFLOW
         if not choices.all_single:
@@ -202,7 +202,7 @@ class ActiveSet:
         if len(gone) < fewest:
             return self
         points = np.arange(len(self)) if self.members is None else self.members
-        towards = self.positions.take(self.rows_of(choices.firsts(points[gone])), axis=0)
+        towards = self.positions.take(self.rows_of(choices.firsts[points[gone]]), axis=0)
         return replace(
             self,
             positions=self.positions.take(stay, axis=0),

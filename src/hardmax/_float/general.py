@@ -167,7 +167,7 @@ class FloatHead(AttentionHead):
         corners = self._corners(course, rows)
         if corners is None:
             return self._first_of_few(course, sets, rows)
-        doubts = self._doubts_of(corners, sets, rows, sets.firsts(rows))
+        doubts = self._doubts_of(corners, sets, rows, sets.firsts[rows])
         if doubts is None:
             return ONE_LAYER
         several = (sets.sizes[rows] > 1) | (doubts.sizes > 0)

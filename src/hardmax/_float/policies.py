@@ -33,7 +33,7 @@ import numpy as np
 from hardmax._exact.argmax import directions_of, products
 from hardmax._exact.general import FOREVER, ONE_LAYER
 from hardmax._exact.positions import ExactPositions, ExactView
-from hardmax._exact.vectors import common_rows
+from hardmax._exact.vectors import ExactVector, common_rows
 from hardmax._float.active_set import ActiveSet
 from hardmax._float.argmax import ArgmaxResult, first_or_second, nearest
 from hardmax._float.bounds import (
@@ -81,7 +81,7 @@ class TieResolver:
     ) -> tuple[AttendedIndices, float]:
         """Who is furthest for each of some points among its candidates, and their smallest lead
         over the others."""
-        sets, leads = [*candidates], [math.inf]
+        sets, leads = candidates.arrays(), [math.inf]
         # Along no direction all candidates are as far.
         here = self._exact.places(points, self._exact.last)
         (looking,) = (here != 0).any(axis=1).nonzero()
@@ -91,7 +91,7 @@ class TieResolver:
         table = self._exact.places(everybody, self._exact.last)
         rows, denominator = common_rows(table.tolist())
         # Rows in groups, by the first candidate: more candidates than a row has do no harm to it.
-        firsts = candidates.firsts(looking)
+        firsts = candidates.firsts[looking]
         order = looking[np.argsort(firsts, kind="stable")]
         firsts = np.sort(firsts, kind="stable")
         for group in np.split(order, np.flatnonzero(np.diff(firsts)) + 1):
@@ -155,18 +155,19 @@ class TieResolver:
         if not exact.means_rest(attended, phase):
             return ONE_LAYER
         tied = pending[choices.sizes[pending] > 1]
-        moving = (exact.places(tied, phase) != exact.targets(tied, phase)).any(axis=1)
+        targets = exact.targets(tied, phase)
+        moving = (exact.places(tied, phase) != targets).any(axis=1)
+        target_of = dict(zip(tied.tolist(), targets.tolist(), strict=True))
         # Who has the same attended set has the same target.
-        ties = {choices[point].tobytes(): point for point in tied[moving].tolist()}
-        if all(self._stays(active, choices[point], point) for point in ties.values()):
-            return FOREVER
-        return ONE_LAYER
+        for point in choices.distinct(tied[moving])[0].tolist():
+            if not self._stays(active, choices[point], target_of[point]):
+                return ONE_LAYER
+        return FOREVER
 
-    def _stays(self, active: ActiveSet, tied: np.ndarray, point: int) -> bool:
-        """Whether nobody lies further out than the tied points along the metric times their
-        mean."""
-        (target,) = self._exact.targets(np.array([point]), self._exact.last)
-        (numbers,), _ = common_rows([target.tolist()])
+    def _stays(self, active: ActiveSet, tied: np.ndarray, target: ExactVector) -> bool:
+        """Whether nobody lies further out than the tied points along the metric times their mean,
+        the target."""
+        (numbers,), _ = common_rows([target])
         direction = nearest(np.array([numbers], dtype=object))  # a factor changes nothing
         positions, norm = active.all_positions(), norms_above(direction)
         scores = (positions @ self.metric.directions(direction).T)[:, 0]

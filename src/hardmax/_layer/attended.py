@@ -1,7 +1,7 @@
 """Attended sets: of merged points, as engines find them, and of tokens, as people read them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,13 @@ class AttendedIndices:
 
     indices: np.ndarray
     offsets: np.ndarray
+    sizes: np.ndarray = field(init=False)
+    all_single: bool = field(init=False)
+    """Whether every point attends to a single one."""
+
+    def __post_init__(self) -> None:
+        all_single = self.indices.size == self.offsets.size - 1
+        vars(self).update(sizes=np.diff(self.offsets), all_single=all_single)
 
     @classmethod
     def of_sets(cls, sets: Any) -> "AttendedIndices":
@@ -32,8 +39,11 @@ class AttendedIndices:
     def of_single(cls, chosen: np.ndarray) -> "AttendedIndices":
         return cls(chosen, np.arange(len(chosen) + 1))
 
+    def arrays(self) -> list[np.ndarray]:
+        return np.split(self.indices, self.offsets[1:-1]) if len(self) else []
+
     def lists(self) -> list[list[int]]:
-        return [self[point].tolist() for point in range(len(self))]
+        return [chosen.tolist() for chosen in self.arrays()]
 
     def same_as(self, other: "AttendedIndices") -> bool:
         return np.array_equal(self.offsets, other.offsets) and np.array_equal(
@@ -47,19 +57,14 @@ class AttendedIndices:
         return self.indices[self.offsets[point] : self.offsets[point + 1]]
 
     @cached_property
-    def sizes(self) -> np.ndarray:
-        return np.diff(self.offsets)
-
-    @property
-    def all_single(self) -> bool:
-        """Whether every point attends to a single one."""
-        return self.indices.size == self.offsets.size - 1
+    def firsts(self) -> np.ndarray:
+        """The first attended point of each, if everybody attends to somebody."""
+        return self.indices[self.offsets[:-1]]
 
     @cached_property
     def is_leader(self) -> np.ndarray:
         """Which points attend to themselves alone."""
-        everybody = np.arange(len(self))
-        return (self.sizes == 1) & (self.firsts(everybody) == everybody)
+        return (self.sizes == 1) & (self.firsts == np.arange(len(self)))
 
     @cached_property
     def follows_leader(self) -> np.ndarray:
@@ -69,11 +74,13 @@ class AttendedIndices:
         Say C_i = {l} and C_l = {l}. A layer later, <A z_i', z_j' - l> mixes its values at (z_i,
         z_j), negative, and at (z_i, w_j), (l, z_j), (l, w_j), none positive: w_j is a mean of
         points. So nobody overtakes l, ever."""
-        return (self.sizes == 1) & self.is_leader[self.indices[self.offsets[:-1]]]
+        return (self.sizes == 1) & self.is_leader[self.firsts]
 
-    def firsts(self, rows: np.ndarray) -> np.ndarray:
-        """The first attended point of each of some points."""
-        return self.indices[self.offsets[rows]]
+    def distinct(self, rows: np.ndarray) -> tuple[np.ndarray, list[int]]:
+        """Of some points the first with each attended set; and the number of its set for each."""
+        numbers: dict[bytes, int] = {}
+        labels = [numbers.setdefault(self[row].tobytes(), len(numbers)) for row in rows.tolist()]
+        return rows[np.unique(labels, return_index=True)[1]], labels
 
     def of_rows(self, rows: np.ndarray) -> "AttendedIndices":
         """The choices of some points, in order."""

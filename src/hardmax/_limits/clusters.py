@@ -13,7 +13,7 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
 from hardmax._common.validation import normalize_index
-from hardmax._exact.argmax import by_all_scores
+from hardmax._exact.argmax import directions_of, products
 from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.leads import Lead, Term
 from hardmax._exact.vectors import TooLong, Vector, power
@@ -150,7 +150,7 @@ def _clusters_by_exact_ends(run: Run) -> Clusters:
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
     place_of = dict(zip(leaders, exactly.later(leaders, 0), strict=True))
     # Followers of a leader end where it is; where others end is computed.
-    ends: list[Any] = list(map(place_of.get, choices.indices[choices.offsets[:-1]].tolist()))
+    ends: list[Any] = list(map(place_of.get, choices.firsts.tolist()))
     others = range(len(choices))
     if run.dynamics.traits.convex:
         others = np.flatnonzero(~choices.follows_leader).tolist()
@@ -185,15 +185,16 @@ def _face(end: Vector, leader_at: dict[Vector, int], dynamics: Dynamics) -> Kind
     has_faces = dynamics.is_definite and dynamics.traits.convex and not dynamics.heads
     if not leader_at or not has_faces:
         return OtherLimit()
-    pairs = sorted((leader, place) for place, leader in leader_at.items())
-    places = np.array([place for _, place in pairs], dtype=object)
+    places = sorted(leader_at, key=leader_at.__getitem__)
+    table = IntegerCloud.of(np.array([end, *places], dtype=object)).numerators
     # The only face that the limit can lie on is that of the leaders furthest along A w.
-    limits = IntegerCloud.of(np.array([end], dtype=object))
-    (furthest,) = by_all_scores(limits, IntegerCloud.of(places), dynamics).sets
-    nearest, weights = project_exact(places[furthest], dynamics.metric)
+    (scores,) = products(directions_of(table[:1], dynamics), table[1:])
+    highest = max(scores)
+    face = [place for place, score in zip(places, scores, strict=True) if score == highest]
+    nearest, weights = project_exact(np.array(face, dtype=object), dynamics.metric)
     if nearest != end:
         return OtherLimit()
-    return FaceProjection(tuple(pairs[i][0] for i in furthest), tuple(weights))
+    return FaceProjection(tuple(map(leader_at.__getitem__, face)), weights)
 
 
 def squared_distance(run: Run, phase: Any, layer: int) -> Fraction:

@@ -38,7 +38,7 @@ def _limits_of(
     """Of each token of a chunk what is said of the candidate that ends where it does."""
     run, place = run_beside(tokens, known, plan)
     choices = run.phases[-1].choices
-    ends = choices.indices[choices.offsets[:-1]]
+    ends = choices.firsts.copy()
     ends[: len(known)] = np.arange(len(known))
     if ends.max() >= len(known):
         raise InputError("The tokens have changed since their limit was found.")

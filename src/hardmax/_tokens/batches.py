@@ -8,7 +8,9 @@ behind the door checks again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum, auto
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +23,8 @@ from hardmax._tokens.rationals import Number, as_array, plain, to_fractions
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64
 
 _NUMBERS: set[type] = {float, int, bool}
+_PLAIN = _NUMBERS | {str, Decimal, Fraction}
+"""Types that `plain` leaves as they are."""
 
 
 def read_table(values: Any, name: str) -> np.ndarray:
@@ -66,7 +70,8 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
             f"{name} must hold real numbers, not {array.dtype}. Convert it to float64 first."
         )
     entries = array.ravel().tolist() if kind in "OU" or array.dtype.itemsize > 8 else []
-    entries = list(map(plain, entries))
+    if not set(map(type, entries)) <= _PLAIN:
+        entries = list(map(plain, entries))
     if not set(map(type, entries)) <= _NUMBERS:
         return None
     try:

@@ -70,7 +70,7 @@ def draw_layer(run: "Run", layer: int, ax: Axes) -> plane.Artists:
     leads = choices.is_leader[shown]
     stars, circles = shown[leads], shown[~leads]
     sets = {point: tuple(choices[point].tolist()) for point in circles.tolist()}
-    groups = np.where(choices.sizes[shown] == 1, number[choices.firsts(shown)], GREY)
+    groups = np.where(choices.sizes[shown] == 1, number[choices.firsts[shown]], GREY)
     drawn = {"hull": plane.draw_hull(places[points.of_token[run.leaders]], ax)}
     path = np.stack([*plane.bends(run, layer, first[shown]), tokens[shown]])
     drawn |= plane.draw_flow(view.path(path), groups, ax)
