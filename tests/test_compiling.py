@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hardmax
-from hardmax._kernels.compiling import kernel_sources
+from hardmax._kernels.cache import kernel_sources
 
 PACKAGE = Path(hardmax.__file__).parent
 

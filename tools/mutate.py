@@ -209,7 +209,7 @@ def outdated() -> list[str]:
 def kernels() -> frozenset[str]:
     """Files that are compiled into kernels."""
     sys.path.insert(0, str(ROOT / "src"))
-    from hardmax._kernels.compiling import kernel_sources
+    from hardmax._kernels.cache import kernel_sources
 
     return frozenset(f"src/hardmax/{path}" for path in kernel_sources())
 
@@ -244,9 +244,9 @@ def pytest_configure() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):  # which nohup and & have processes ignore
         signal.signal(number, signal.default_int_handler)
     if "NUMBA_BOUNDSCHECK" not in os.environ:
-        from hardmax._kernels import compiling
+        from hardmax._kernels import cache
 
-        compiling.PACKAGE = Path(os.environ["HARDMAX_MUTANT"], "src/hardmax")
+        cache.PACKAGE = Path(os.environ["HARDMAX_MUTANT"], "src/hardmax")
 
 
 def run_tests(

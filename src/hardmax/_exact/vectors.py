@@ -91,20 +91,6 @@ def power(contraction: Fraction, layers: int) -> Fraction:
     return fractions_of([enclosed.mid().fmpq()])[0]
 
 
-def float_powers(contraction: Fraction, first: int, count: int) -> np.ndarray:
-    """The powers g^first, g^(first + 1), … as floats.
-
-    >>> float_powers(Fraction(2, 3), 10**4, 2).tolist(), float_powers(Fraction(1, 2), 0, 3).tolist()
-    ([0.0, 0.0], [1.0, 0.5, 0.25])
-    """
-    powers = np.zeros(count)
-    for row in range(count):
-        powers[row] = power(contraction, first + row)
-        if powers[row] == 0.0:
-            break
-    return powers
-
-
 def check_length(contraction: Fraction, layer: int) -> None:
     """Refuse a layer whose exact tokens would be too long to be worked with: g^layer is a part of
     them."""

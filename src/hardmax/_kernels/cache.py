@@ -6,20 +6,37 @@ are the constants that it imports: a helper changed in another file would go uns
 import hashlib
 import logging
 import os
+import re
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from numba.core import types
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.compiler_lock import global_compiler_lock as compiling
 
-from hardmax._kernels.compiling import kernel_sources
-
 if hasattr(os, "register_at_fork"):
     # A child would wait for ever for a thread of its parent that compiles: instead, a fork waits.
     release = compiling.release
     os.register_at_fork(before=compiling.acquire, after_in_parent=release, after_in_child=release)
+
+
+PACKAGE = Path(__file__).parents[1]
+_USES_NUMBA = re.compile(r"\nfrom hardmax\._kernels\.compiling import .*njit")
+_IMPORTS = re.compile(r"\nfrom hardmax\.([\w.]+) import")
+
+
+@cache
+def kernel_sources() -> dict[str, str]:
+    """Files with kernels, and those that they import from: of these only constants get into a
+    kernel."""
+    files = {file.relative_to(PACKAGE).as_posix(): file for file in sorted(PACKAGE.rglob("*.py"))}
+    texts = {path: file.read_text(encoding="utf-8") for path, file in files.items()}
+    kernels = {path for path, text in texts.items() if _USES_NUMBA.search(text)}
+    modules = {name for path in kernels for name in _IMPORTS.findall(texts[path])}
+    reached = kernels | {f"{name.replace('.', '/')}.py" for name in modules}
+    return {path: text for path, text in texts.items() if path in reached}
 
 
 @cache

@@ -4,13 +4,11 @@ sooner.
 numba takes a second to import, and up to twenty seconds to compile a kernel.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, partial, update_wrapper
-from pathlib import Path
+from functools import partial, update_wrapper
 from types import FunctionType
 from typing import Any
 
@@ -19,25 +17,8 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._kernels.parallel import parallel_for
 
-PACKAGE = Path(__file__).parents[1]
-
 _PATIENCE = 3.0  # seconds of Python, after which a kernel is compiled
 _interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
-
-_USES_NUMBA = re.compile(r"\nfrom hardmax\._kernels\.compiling import .*njit")
-_IMPORTS = re.compile(r"\nfrom hardmax\.([\w.]+) import")
-
-
-@cache
-def kernel_sources() -> dict[str, str]:
-    """Files with kernels, and those that they import from: of these only constants get into a
-    kernel."""
-    files = {file.relative_to(PACKAGE).as_posix(): file for file in sorted(PACKAGE.rglob("*.py"))}
-    texts = {path: file.read_text(encoding="utf-8") for path, file in files.items()}
-    kernels = {path for path, text in texts.items() if _USES_NUMBA.search(text)}
-    modules = {name for path in kernels for name in _IMPORTS.findall(texts[path])}
-    reached = kernels | {f"{name.replace('.', '/')}.py" for name in modules}
-    return {path: text for path, text in texts.items() if path in reached}
 
 
 class Kernel:

@@ -1,7 +1,7 @@
 """Tables scored: every row gets what `explain` says of its text, in columns after its own."""
 
 # pyright: reportAttributeAccessIssue=false
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -11,7 +11,9 @@ from hardmax._common.validation import InputError, check_choice
 from hardmax.text import tables
 from hardmax.text._analysis import Analysis, weigh_parts
 from hardmax.text._texts import encode_text, read_texts
-from hardmax.text.text_model import TextModel
+
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
 
 _TOKENS, _NUMBERS = pa.list_(pa.string()), pa.list_(pa.float64())
 COLUMNS = {
@@ -26,7 +28,7 @@ COLUMNS = {
 }
 
 
-def score_table(model: TextModel, table: Any, text: str | None, on_bad_rows: str) -> Any:
+def score_table(model: "TextModel", table: Any, text: str | None, on_bad_rows: str) -> Any:
     """The table with our columns after its own, of the kind that it came as; see
     `TextModel.score_table`."""
     frame = tables.as_frame(table, "`table`")
@@ -46,7 +48,7 @@ class Scorer:
     """A model that answers with Arrow tables, in columns whose names the scored table does not
     have."""
 
-    def __init__(self, model: TextModel, columns: list[str], on_bad_rows: str) -> None:
+    def __init__(self, model: "TextModel", columns: list[str], on_bad_rows: str) -> None:
         self.model = model
         self.refuses = check_choice(on_bad_rows, ("null", "refuse"), "`on_bad_rows`") == "refuse"
         self.names = {name: f"hardmax_{name}" if name in columns else name for name in COLUMNS}
