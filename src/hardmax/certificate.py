@@ -176,10 +176,9 @@ def verify(
     try:
         walk = Walk(certificate, effort)
         facts = walk.facts()
-        same_cloud = cloud is None or cloud == facts["cloud"]
-        require(same_cloud, "cloud: the certificate is about another cloud")
-        same_layer = layer is None or layer == facts["layer"]
-        require(same_layer, f"layer: it is about {describe_layer(facts['layer'])}")
+        require(cloud in (None, facts["cloud"]), "cloud: the certificate is about another cloud")
+        if layer not in (None, facts["layer"]):
+            raise Stop(f"layer: it is about {describe_layer(facts['layer'])}")
         walk.walk()
     except (Stop, MemoryError) as error:
         return Verdict(False, str(error) or "budget: this machine has no memory left")
@@ -512,7 +511,7 @@ class Reader(Powers):
         self.mask = layer["mask"]
         rows = self.read_points(certificate["cloud"])
         self.n, self.d = len(rows), len(rows[0])
-        self.z: Table = [*map(list, zip(*rows, strict=True))]
+        self.z = points_of(rows)
         self.is_far = False
         self.radius = self.number(certificate.get("radius", "0"))
         self.steps = [self.number(text) for text in layer["alpha"]]
@@ -659,7 +658,7 @@ class Reader(Powers):
         size = digits(*self.z)
         self.charge(9 * self.n * self.d, size, digits([self.scale]), held=2 * self.n * self.d)
         factor = gcd(self.scale, *chain(*self.z))
-        points = [[str(x // factor) for x in row] for row in zip(*self.z, strict=True)]
+        points = [[str(x // factor) for x in row] for row in points_of(self.z)]
         cloud = {"denominator": str(self.scale // factor), "multiplicities": self.counts}
         layer = {key: part for key, part in self.layer.items() if key != "inverse"}
         known = digest(cloud | {"points": points})
@@ -749,7 +748,7 @@ class Walk(Reader):
             # Who follows a leader does so for ever: see `statement_6`.
             self.asked = [i for i in self.asked if not follows_leader(self.sets[0], i)]
         self.pending = statement_6(self, self.sets[0], self.pending)
-        leading = self.leading()
+        leading = statement_3(self)
         since_when = f"budget: since when these points lead is not known: {self.unsure!s:.99}"
         require(self.unsure.isdisjoint(leading), since_when)
         self.leaders = {i: self.leaders.get(i, layer) for i in leading}
@@ -767,11 +766,6 @@ class Walk(Reader):
             others = {*range(self.n)}.difference(self.leaders)
             self.unsure = {i for i in others if leads_on(self, form, i, last)}
         return form, scale
-
-    def leading(self) -> list[int]:
-        """The points that lead now."""
-        self.charge(self.picks() * self.d // 4)
-        return [i for i in range(self.n) if statement_3(self, i)]
 
     def picks(self) -> int:
         """How many points are attended to, by all in all heads."""
@@ -913,7 +907,7 @@ def statement_2(walk: "Walk", head: Head, sets: Sets) -> None:
         order.sort(key=squares.__getitem__, reverse=True)
         nearness = [-squares[j] for j in order]
     ordered = [[*map(column.__getitem__, order)] for column in table]
-    points, room = [*zip(*table, strict=True)], walk.room(head, walk.scale)
+    points, room = points_of(table), walk.room(head, walk.scale)
     for i in walk.asked:
         said, u = sets[i], along(head, points[i])
         walk.charge((5 + len(said)) * d + 9, longer, size)
@@ -936,11 +930,17 @@ def statement_2(walk: "Walk", head: Head, sets: Sets) -> None:
         require(holds, f"{walk.part}: point {i} does not attend to {said!s:.99}")
 
 
-def statement_3(walk: "Walk", i: int) -> bool:
-    """Statement 3: a point leads if all that it attends to sit where it sits. Without a mask,
-    nobody becomes a leader or stops being one while the sets stay: who sits in one place
+def statement_3(walk: "Walk") -> list[int]:
+    """Statement 3: those points lead for which all that they attend to sit where they sit. Without
+    a mask, nobody becomes a leader or stops being one while the sets stay: who sits in one place
     attends to the same, so who meets has met before."""
-    return all(column[i] == column[j] for sets in walk.sets for j in sets[i] for column in walk.z)
+    walk.charge(walk.picks() * walk.d // 4)
+    places = points_of(walk.z)
+    leads = [True] * walk.n
+    for sets in walk.sets:
+        for i, chosen in enumerate(sets):
+            leads[i] &= all(places[i] == places[j] for j in chosen)
+    return [i for i, holds in enumerate(leads) if holds]
 
 
 def leads_on(walk: "Walk", form: Form, i: int, at: int | None = None) -> bool:
@@ -995,8 +995,9 @@ def set_stays(
 def statement_5(walk: "Walk", form: Form, scale: int) -> None:
     """Statement 5, of every description: it is true of one of its points, and all others end
     where that one does."""
-    steps = form.get((0, 1), [[0] * walk.n] * walk.d)
-    walk.moving = {i for column in steps for i, x in enumerate(column) if x}
+    ends = points_of(form[0, 0])
+    steps = points_of(form.get((0, 1), [[0] * walk.n] * walk.d))
+    walk.moving = {i for i, step in enumerate(steps) if any(step)}
     members: dict[int, list[int]] = {}
     for i, number in enumerate(walk.document["limit_of"]):
         members.setdefault(number, []).append(i)
@@ -1005,11 +1006,10 @@ def statement_5(walk: "Walk", form: Form, scale: int) -> None:
         walk.part = f"the limit of point {first}"
         walk.charge(len(points) * walk.d)
         moves = "moves" in limit
-        ends = steps if moves else form[0, 0]
-        false = {i for i in points if moves != (i in walk.moving)}
-        false |= {i for column in ends for i in points if column[i] != column[first]}
-        if not is_limit(walk, ends, scale, first, limit):
-            false.add(first)
+        x = steps if moves else ends
+        false = [i for i in points if x[i] != x[first] or moves != (i in walk.moving)]
+        if not is_limit(walk, x, scale, first, limit):
+            false = [first]
         said = ENCODER.encode(limit)
         require(not false, f"limits: of point {min(false, default=0)} it is false that {said}")
 
@@ -1018,12 +1018,10 @@ def is_limit(walk: "Walk", x: Table, scale: int, i: int, limit: dict[str, Any]) 
     """Statement 5: what is said of x_i is true: where the point ends, since g^m C(m, k) tends
     to 0; or, with `moves`, by what it moves."""
     if "vertex" in limit:
-        vertex = limit["vertex"]
-        return vertex in walk.leaders and all(column[vertex] == column[i] for column in x)
+        return limit["vertex"] in walk.leaders and x[limit["vertex"]] == x[i]
     point = [walk.number(text) for text in limit.get("point") or limit["moves"]]
     walk.charge(5 * walk.d, digits([scale], *x), digits(*point))
-    pairs = zip(point, x, strict=True)
-    is_there = all(p * scale == q * column[i] for (p, q), column in pairs)
+    is_there = all(p * scale == q * end for (p, q), end in zip(point, x[i], strict=True))
     return is_there and ("face" not in limit or is_on_face(walk, x, i, limit))
 
 
@@ -1034,13 +1032,13 @@ def is_on_face(walk: "Walk", x: Table, i: int, limit: dict[str, Any]) -> bool:
     products, longest = walk.d * (9 * len(weights) + walk.n), digits([common], *weights)
     walk.charge(products, digits(*x), longest, held=len(weights))
     parts = [p * (common // q) for p, q in weights]
-    scores = walk.rows(walk.heads[0], {(0, 0): x}, i)[0, 0]
-    highest = max(map(scores.__getitem__, walk.leaders), default=0)
-    is_face = face == sorted(v for v in walk.leaders if scores[v] == highest)
+    u = along(walk.heads[0], x[i])
+    scores = {v: sum(map(mul, u, x[v])) for v in walk.leaders}
+    highest = max(scores.values(), default=0)
+    is_face = face == sorted(v for v in scores if scores[v] == highest)
     if walk.layer["heads"] or not is_face or len(parts) != len(face) or sum(parts) != common:
         return False
-    pairs = [*zip(face, parts, strict=True)]
-    return all(common * column[i] == sum(p * column[v] for v, p in pairs) for column in x)
+    return weighted(parts, [x[v] for v in face]) == weighted([common], [x[i]])
 
 
 def statement_6(walk: "Walk", sets: Sets, pending: list[int]) -> list[int]:
@@ -1056,10 +1054,10 @@ def statement_6(walk: "Walk", sets: Sets, pending: list[int]) -> list[int]:
         return []
     (head,), z, (p, q) = walk.heads, walk.z, walk.radius
     metric = head.metric or [[1]]
-    require(metric == [*map(list, zip(*metric, strict=True))], "radius: A is not symmetric")
+    require(metric == points_of(metric), "radius: A is not symmetric")
     products, size = len(pending) * walk.n * (9 * walk.d + 40), digits(*z)
     walk.charge(products, size + digits([p * q * p * q]), size)
-    directions = [along(head, point) for point in zip(*z, strict=True)]
+    directions = [along(head, point) for point in points_of(z)]
     largest = max(abs(x) for row in metric for x in row)
     squared = 2 * walk.d * largest * (p * walk.scale) ** 2  # 2 e^2 |A|
     for i in pending:
@@ -1091,6 +1089,11 @@ def digits(*rows: Iterable[Any]) -> int:
 def terms_of(number: Any) -> Sum:
     """A number as a sum of c g^e."""
     return number.terms if isinstance(number, Far) else {0: number}
+
+
+def points_of(table: Iterable[Iterable[Any]]) -> Table:
+    """The points of a table, each with all its coordinates."""
+    return [*map(list, zip(*table, strict=True))]
 
 
 def weighted(weights: Iterable[Any], columns: Iterable[Iterable[Any]]) -> list[Any]:

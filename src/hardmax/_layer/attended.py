@@ -25,7 +25,7 @@ class AttendedIndices:
 
     def __post_init__(self) -> None:
         all_single = self.indices.size == self.offsets.size - 1
-        vars(self).update(sizes=np.diff(self.offsets), all_single=all_single)
+        vars(self).update(sizes=self.offsets[1:] - self.offsets[:-1], all_single=all_single)
 
     @classmethod
     def of_sets(cls, sets: Any) -> "AttendedIndices":
