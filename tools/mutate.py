@@ -42,6 +42,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Mutant = dict[str, Any]  # file, line (where the change begins), old and new (whole lines), operator
 ROOT = Path(__file__).parents[1]
 LISTS = tomllib.loads((ROOT / "tools/mutants.toml").read_text(encoding="utf-8"))
@@ -259,12 +261,16 @@ def run_tests(
     # Processor time: the machine may be busy with other things.
     limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]
     # Those of `make check` too, and the doctests of what changed.
-    chosen = ["-m", "not slow and not docs", "--doctest-modules", "--doctest-ignore-import-errors"]
+    chosen = ["-m", "not slow and not docs", "--doctest-modules"]
     quiet = ["-q", "-p", "no:cacheprovider"]
     command = [*limited, sys.executable, "-m", "pytest", *quiet, *chosen, *options, *tests]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
-        paths = os.pathsep.join([str(tree / "src"), str(ROOT / "tools")])
-        ours = {"PYTHONPATH": paths, "PYTEST_PLUGINS": "mutate", "HARDMAX_MUTANT": str(pristine)}
+        paths = [str(tree / "src"), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")]
+        ours = {
+            "PYTHONPATH": os.pathsep.join(paths),
+            "PYTEST_PLUGINS": "mutate",
+            "HARDMAX_MUTANT": str(pristine),
+        }
         ours |= {"NUMBA_CACHE_DIR": fresh, "NUMBA_BOUNDSCHECK": "1"} if compiled else {}
         ours |= {"OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(
@@ -280,7 +286,7 @@ def run_tests(
     failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output_text, flags=re.MULTILINE)
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return "timeout", [f"not done after {SECONDS} s"]
-    if code == 0:
+    if code in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
         return "survived", []
     return "killed", failed or [f"exit {code}: {output_text[-300:]}"]
 
@@ -319,7 +325,10 @@ def try_all(
             if failed and not anyway:
                 sys.exit(1)
             failing.write_text("\n".join(failed))
-        options = [f"--deselect={test}" for test in failing.read_text().splitlines()]
+        options = [
+            f"--deselect={test}" if "::" in test else f"--ignore={test}"
+            for test in failing.read_text().splitlines()
+        ]
         tried = [pool.submit(try_out, pristine, mutant, options) for mutant in mutants]
         yield from (future.result() for future in as_completed(tried))
 
