@@ -38,9 +38,11 @@ def number(x: Any) -> Any:
 def apply(table: Any, z: Vector) -> Vector:
     if table is None:
         return z
-    return [
-        sum((number(x) * y for x, y in zip(row, z, strict=True)), mpmath.mpf(0)) for row in table
-    ]
+    found = []
+    for row in table:
+        terms = [number(x) * y for x, y in zip(row, z, strict=True)]
+        found.append(sum(terms, mpmath.mpf(0)))
+    return found
 
 
 def dot(x: Vector, y: Vector) -> Any:
@@ -91,11 +93,11 @@ def walk(cloud: list[Vector], block: Block) -> Iterator[tuple[list[Vector], list
                 look = apply(metric, token)
                 able = [j for j in range(n) if block.mask[i][j]]
                 shares, chosen = weights([dot(look, other) for other in z], able, block)
-                mean = [
-                    sum(p * other[k] for p, other in zip(shares, z, strict=True)) for k in range(d)
-                ]
+                columns = zip(*z, strict=True)
+                mean = [dot(shares, list(column)) for column in columns]
                 step = alpha * number(weight) / number(total)
-                after[i] = [x + step * y for x, y in zip(after[i], apply(value, mean), strict=True)]
+                moves = zip(after[i], apply(value, mean), strict=True)
+                after[i] = [x + step * y for x, y in moves]
                 sets[i] |= chosen
         yield z, sets
         if block.normalise is None:
@@ -114,9 +116,9 @@ def walk(cloud: list[Vector], block: Block) -> Iterator[tuple[list[Vector], list
 
 
 def fed(x: Vector, inner: Any, b: Any, outer: Any, c: Any) -> Vector:
-    hidden = [
-        max(u + number(bias), mpmath.mpf(0)) for u, bias in zip(apply(inner, x), b, strict=True)
-    ]
+    hidden = []
+    for u, bias in zip(apply(inner, x), b, strict=True):
+        hidden.append(max(u + number(bias), mpmath.mpf(0)))
     pushes = zip(x, apply(outer, hidden), c, strict=True)
     return [a + push + number(bias) for a, push, bias in pushes]
 
@@ -127,10 +129,13 @@ Problem = tuple[list[list[Fraction]], Block, hm.Dynamics]
 def draw_tied(random: np.random.Generator) -> Problem:
     """A cloud and a metric that stay as they are if two coordinates are exchanged. Tokens repel
     each other, so that those for whom both are equal may attend to two mirror images for ever."""
-    pairs, n = rationals(random.integers(-5, 6, (2, 3)), 3), int(random.integers(1, 3))
+    pairs = rationals(random.integers(-5, 6, (2, 3)), 3)
+    n = int(random.integers(1, 3))
     cloud = [*pairs, *([x, z, y] for x, y, z in pairs)]
-    cloud += [[x, y, y] for x, y in rationals(random.integers(-5, 6, (n, 2)), 3)]
-    metric = rationals(-int(random.integers(1, 3)) * np.eye(3, dtype=int) - random.integers(0, 2))
+    level = rationals(random.integers(-5, 6, (n, 2)), 3)
+    cloud += [[x, y, y] for x, y in level]
+    size = int(random.integers(1, 3))
+    metric = rationals(-size * np.eye(3, dtype=int) - random.integers(0, 2))
     normalise, alpha = choose(random, ["sphere", "layer"]), Fraction(1, 2)
     everybody = [[True] * len(cloud)] * len(cloud)
     heads = [(metric, None, Fraction(1))]
@@ -144,11 +149,8 @@ def draw(seed: int) -> Problem:
     if seed % 10 == 0:
         return draw_tied(random)
     n, d = int(random.integers(1, 7)), int(random.integers(1, 5))
-    kinds = {
-        kind
-        for kind in ("metric", "value", "mask", "heads", "feed_forward", "ties")
-        if random.random() < 0.5
-    }
+    named = ("metric", "value", "mask", "heads", "feed_forward", "ties")
+    kinds = {kind for kind in named if random.random() < 0.5}
     normalise = choose(random, [None, "sphere", "sphere", "layer" if d > 1 else "sphere"])
     attention = choose(random, [None, None, "softmax", "softmax", "topk", "localmax"])
     if normalise is None or ("heads" in kinds and attention is not None):

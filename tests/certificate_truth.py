@@ -82,15 +82,17 @@ def _parts(layer: dict[str, Any], copies: list[int]) -> Parts:
         if mask != "causal":
             rows = [[mark == "1" for mark in row] for row in mask]
         allowed = [[rows[i][j] for j in copies] for i in copies]
-    (kind,) = ((name, Fraction(number)) for name, number in (attention or {"topk": 1}).items())
+    kind = None
+    if attention:
+        ((name, parameter),) = attention.items()
+        kind = name, Fraction(parameter)
     heads = layer["heads"]
+    if heads:
+        heads = [(_matrix(head["metric"]), Fraction(head["weight"])) for head in heads]
+    matrices = {name: _matrix(layer[name]) for name in ("metric", "value")}
+    last = len(steps) - 1
     return Parts(
-        step=lambda k: steps[min(k, len(steps) - 1)],
-        metric=_matrix(layer["metric"]),
-        value=_matrix(layer["value"]),
-        mask=allowed,
-        attention=kind if attention else None,
-        heads=heads and [(_matrix(h["metric"]), Fraction(h["weight"])) for h in heads],
+        step=lambda k: steps[min(k, last)], mask=allowed, attention=kind, heads=heads, **matrices
     )
 
 
@@ -127,19 +129,21 @@ def _ends(i: int, limit: Any, places: list[Any], layer: Any, leaders: dict[int, 
         end = places[-1][limit["vertex"]]
     else:
         end = [Fraction(x) for x in limit["point"]]
-    middle, last = (
-        sum((x - y) ** 2 for x, y in zip(place[i], end, strict=True))
-        for place in (places[-FURTHER // 2], places[-1])
-    )
+    left = []
+    for place in (places[-FURTHER // 2], places[-1]):
+        left.append(sum((x - y) ** 2 for x, y in zip(place[i], end, strict=True)))
+    middle, last = left
     # Steps of 1/4 or more come nearer fast.
     pace = 2 if Fraction(layer["alpha"][-1]) >= Fraction(1, 4) else 1
     if last and pace * last >= middle:
         return False
     if "face" not in limit:
         return True
-    heights = {v: dot(apply(_matrix(layer["metric"]), end), places[-1][v]) for v in leaders}
+    look = apply(_matrix(layer["metric"]), end)
+    heights = {v: dot(look, places[-1][v]) for v in leaders}
     face = sorted(v for v in leaders if heights[v] == max(heights.values()))
     weights = [Fraction(weight) for weight in limit["weights"]]
     columns = zip(*(places[-1][v] for v in face), strict=True)
-    mean = [dot(weights, [*column]) for column in columns]
-    return face == limit["face"] and sum(weights) == 1 and min(weights) >= 0 and mean == end
+    if face != limit["face"] or sum(weights) != 1 or min(weights) < 0:
+        return False
+    return [dot(weights, [*column]) for column in columns] == end

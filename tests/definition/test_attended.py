@@ -12,7 +12,8 @@ from hardmax._layer.attended import AttendedIndices
 def sets(draw: st.DrawFn) -> list[list[int]]:
     n = draw(st.integers(1, 7))
     most = draw(st.sampled_from([1, 3]))
-    chosen = st.lists(st.integers(0, n - 1), min_size=1, max_size=most, unique=True).map(sorted)
+    numbers = st.integers(0, n - 1)
+    chosen = st.lists(numbers, min_size=1, max_size=most, unique=True).map(sorted)
     return draw(st.lists(chosen, min_size=n, max_size=n))
 
 
@@ -20,23 +21,22 @@ def sets(draw: st.DrawFn) -> list[list[int]]:
 @given(sets(), st.data())
 def test_choices_are_lists_in_another_form(lists, data):
     n, choices = len(lists), AttendedIndices.of_sets(lists)
-    assert (
-        choices.lists()
-        == lists
-        == AttendedIndices.of_sets([np.array(several) for several in lists]).lists()
-    )
+    as_arrays = AttendedIndices.of_sets([np.array(several) for several in lists])
+    assert choices.lists() == as_arrays.lists() == lists
     assert choices.sizes.tolist() == [len(several) for several in lists]
     leads = [several == [i] for i, several in enumerate(lists)]
     assert choices.is_leader.tolist() == leads
-    assert choices.follows_leader.tolist() == [
-        len(several) == 1 and leads[several[0]] for several in lists
-    ]
+    follows = [len(several) == 1 and leads[several[0]] for several in lists]
+    assert choices.follows_leader.tolist() == follows
     rows = data.draw(st.lists(st.integers(0, n - 1), max_size=n))
-    assert choices.of_rows(np.array(rows, dtype=int)).lists() == [lists[row] for row in rows]
-    assert choices.firsts[np.array(rows, dtype=int)].tolist() == [lists[row][0] for row in rows]
+    numbers = np.array(rows, dtype=int)
+    assert choices.of_rows(numbers).lists() == [lists[row] for row in rows]
+    assert choices.firsts[numbers].tolist() == [lists[row][0] for row in rows]
     rows = sorted(set(rows))
     others = data.draw(sets().map(lambda some: (some * 7)[: len(rows)]))
     changed = dict(zip(rows, others, strict=True))
-    found = choices.with_rows(np.array(rows, dtype=int), AttendedIndices.of_sets(others))
-    assert found.lists() == [changed.get(row, several) for row, several in enumerate(lists)]
+    with_others = AttendedIndices.of_sets(others)
+    found = choices.with_rows(np.array(rows, dtype=int), with_others)
+    expected = [changed.get(row, several) for row, several in enumerate(lists)]
+    assert found.lists() == expected
     assert choices.lists() == lists

@@ -23,7 +23,8 @@ def has_inside(cell, point):
     if len(point) == 1:
         return cell[0][0] < point[0] < cell[1][0]
     sides, ways = np.roll(cell, -1, axis=0) - cell, point - cell
-    return (sides[:, 0] * ways[:, 1] > sides[:, 1] * ways[:, 0]).all()
+    turns = sides[:, 0] * ways[:, 1] - sides[:, 1] * ways[:, 0]
+    return (turns > 0).all()
 
 
 def size(cell):
@@ -37,7 +38,8 @@ def size(cell):
 def leader_at(found, start):
     """Where the token ends from there, as proved; None if that is not said."""
     for region in found.regions:
-        if any(has_inside(cell, np.array(start, dtype=object)) for cell in region.cells):
+        place = np.array(start, dtype=object)
+        if any(has_inside(cell, place) for cell in region.cells):
             return region.leader
     return None
 
@@ -64,7 +66,10 @@ def problems(draw):
     return np.array(cloud, dtype=object), hm.Dynamics(draw(alphas), metric), token
 
 
-@given(problems(), st.lists(st.fractions(0, 1, max_denominator=50), min_size=6, max_size=6))
+six_shares = st.lists(st.fractions(0, 1, max_denominator=50), min_size=6, max_size=6)
+
+
+@given(problems(), six_shares)
 def test_a_token_ends_where_its_region_says(problem, shares):
     cloud, dynamics, token = problem
     found = hm.basins(cloud, token, dynamics=dynamics, effort=60)
@@ -72,10 +77,9 @@ def test_a_token_ends_where_its_region_says(problem, shares):
     for k in range(3):
         # Beside simple fractions, where cells have their borders.
         inside = zip(found.box, shares[d * k :], strict=False)
-        ends = [
-            (low, (share + TINY) / (1 + 2 * TINY) * (high - low)) for (low, high), share in inside
-        ]
-        start = [low + more for low, more in ends]
+        start = []
+        for (low, high), share in inside:
+            start.append(low + (share + TINY) / (1 + 2 * TINY) * (high - low))
         leader = leader_at(found, start)
         assert leader is None or end_of(cloud, dynamics, token, start) == {leader}
 
@@ -89,16 +93,21 @@ def test_cells_fill_the_box_and_do_not_overlap(problem):
     cells = [cell for region in regions for cell in region.cells]
     sizes = [size(cell) for cell in cells]
     assert min(sizes) > 0
-    assert sum(sizes) == np.prod([high - low for low, high in found.box], initial=Fraction(1))
+    sides = [high - low for low, high in found.box]
+    assert sum(sizes) == np.prod(sides, initial=Fraction(1))
     for cell in cells:
         middle = cell.sum(axis=0) / Fraction(len(cell))
-        assert [other is cell for other in cells if has_inside(other, middle)] == [True]
+        owners = [other for other in cells if has_inside(other, middle)]
+        assert len(owners) == 1
+        assert owners[0] is cell
 
 
 def test_on_a_line_and_in_the_square_regions_are_known():
     line = hm.basins([[0], [1], [3]], box=[(-1, 4)], tolerance=1e-6)
-    assert [region.leader for region in line.regions] == [2, 3]
-    assert [region.share for region in line.regions] == pytest.approx([0.6, 0.4], abs=1e-6)
+    first, second = line.regions
+    assert (first.leader, second.leader) == (2, 3)
+    assert first.share == pytest.approx(0.6, abs=1e-6)
+    assert second.share == pytest.approx(0.4, abs=1e-6)
     found = hm.basins(SQUARE, tolerance=0.01)
     assert {region.leader for region in found.regions} == {0, 1, 2, 3, 4}
     starts = [[0.31, 0.21], [-0.31, 0.21], [1.4, 1.3]]
@@ -111,7 +120,8 @@ def test_on_a_line_and_in_the_square_regions_are_known():
 
 
 def test_many_tokens_are_decided_and_effort_ends_the_search():
-    cloud = np.round(np.random.default_rng(0).standard_normal((60, 2)) * 64) / 64
+    drawn = np.random.default_rng(0).standard_normal((60, 2))
+    cloud = np.round(drawn * 64) / 64
     told: Any = []
     found = hm.basins(cloud, effort=100, progress=lambda *now: told.append(now))
     assert told == [(0, 100), (64, 100), (100, 100)]
@@ -123,11 +133,15 @@ def test_equal_tokens_have_the_name_of_the_first():
     found = hm.basins([[2, 0], [2, 0], [0, 1]], 0, box=[(-1, 1), (-1, 1)])
     assert {region.leader for region in found.regions} >= {1}
     assert found.token == 0
-    tied = hm.basins([[1, 1], [-1, 1]], box=[(-1, 1), (1, 2)], dynamics=hm.Dynamics(1, -np.eye(2)))
+    away = hm.Dynamics(1, -np.eye(2))
+    tied = hm.basins([[1, 1], [-1, 1]], box=[(-1, 1), (1, 2)], dynamics=away)
     assert tied.regions == ()  # it never settles
 
 
-@pytest.mark.parametrize("cloud", [[[0], [1], [3]], [[2, 1], [-1, 2], [0, -2]]])
+TRIANGLE = [[2, 1], [-1, 2], [0, -2]]
+
+
+@pytest.mark.parametrize("cloud", [[[0], [1], [3]], TRIANGLE])
 def test_regions_are_drawn_with_their_names(cloud):
     found = hm.basins(cloud, effort=200)
     ax: Any = found.plot()

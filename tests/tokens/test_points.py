@@ -10,27 +10,27 @@ from hypothesis import strategies as st
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import _key, merge
 
-rows = st.lists(
-    st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 2.0]), st.sampled_from([-0.0, 0.0, 1.0])),
-    min_size=1,
-)
+first = st.sampled_from([-1.0, -0.0, 0.0, 2.0])
+rows = st.lists(st.tuples(first, st.sampled_from([-0.0, 0.0, 1.0])), min_size=1)
 
 
-@pytest.mark.parametrize("kind", ["few floats", "many floats", "fractions"])
+KINDS = ["few floats", "many floats", "fractions"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=100)
 @given(tokens=rows, data=st.data())
 def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added(
     kind, tokens, data
 ):
     tokens = tokens * (65 if kind == "many floats" else 1)
-    counts = data.draw(
-        st.none() | st.lists(st.integers(1, 9), min_size=len(tokens), max_size=len(tokens))
-    )
+    n = len(tokens)
+    some_counts = st.lists(st.integers(1, 9), min_size=n, max_size=n)
+    counts = data.draw(st.none() | some_counts)
     weights: dict[tuple[float, float], int] = {}
-    for token, count in zip(tokens, counts or [1] * len(tokens), strict=True):
-        weights[token] = (
-            weights.get(token, 0) + count
-        )  # a dictionary takes 0.0 and -0.0 for the same
+    # A dictionary takes 0.0 and -0.0 for the same.
+    for token, count in zip(tokens, counts or [1] * n, strict=True):
+        weights[token] = weights.get(token, 0) + count
     table = np.array(tokens)
     if kind == "fractions":
         table = np.array([[Fraction(x) for x in token] for token in tokens], dtype=object)
@@ -43,12 +43,14 @@ def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added
 @pytest.mark.parametrize("count", [1, 9, 1000, 60_000])  # the last by the kernel
 @pytest.mark.parametrize("values", [1, 40, 10**6])
 def test_many_tokens_are_merged_as_by_sorting(count, values):
-    table = np.random.default_rng(count + values).integers(0, values, (count, 2)).astype(np.float64)
+    rng = np.random.default_rng(count + values)
+    table = rng.integers(0, values, (count, 2)).astype(float)
     _, first, label = np.unique(table, axis=0, return_index=True, return_inverse=True)
     points = merge(Cloud(table))
     assert np.array_equal(points.coordinates, table[np.sort(first)])
     assert np.array_equal(points.coordinates[points.of_token], table)
-    assert np.array_equal(points.multiplicities, np.bincount(label.ravel())[np.argsort(first)])
+    copies = np.bincount(label.ravel())
+    assert np.array_equal(points.multiplicities, copies[np.argsort(first)])
 
 
 def test_tokens_whose_keys_meet_by_chance_stay_two(monkeypatch):
@@ -60,7 +62,8 @@ def test_tokens_whose_keys_meet_by_chance_stay_two(monkeypatch):
 
     one, collisions = np.array([0.5, 3.0]), 0
     for first in np.arange(1.0, 200.0):
-        last = np.uint64(key(one[0]) ^ key(first) ^ int(one[1].view(np.uint64))).view(np.float64)
+        bits = key(one[0]) ^ key(first) ^ int(one[1].view(np.uint64))
+        last = np.uint64(bits).view(np.float64)
         if np.isfinite(last) and last:
             assert key(first, last) == key(*one)
             tokens = np.array([one, [first, last], one])

@@ -15,16 +15,8 @@ torch = pytest.importorskip("torch")
 
 ONE = hm.Dynamics(1)
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn]
-WHOLE = [
-    torch.int64,
-    torch.int32,
-    torch.int16,
-    torch.int8,
-    torch.uint8,
-    torch.uint16,
-    torch.uint32,
-    torch.uint64,
-]
+WHOLE = [torch.int64, torch.int32, torch.int16, torch.int8]
+WHOLE += [torch.uint8, torch.uint16, torch.uint32, torch.uint64]
 # Three leaders and one that moves, in numbers that every type can hold.
 TRIANGLE = [[12, 0], [0, 12], [0, 0], [3, 2]]
 
@@ -32,11 +24,8 @@ TRIANGLE = [[12, 0], [0, 12], [0, 0], [3, 2]]
 @pytest.mark.parametrize("dtype", [*FLOATS, *WHOLE], ids=str)
 def test_a_tensor_is_the_numbers_it_holds_and_comes_back(dtype):
     tensor = torch.tensor(TRIANGLE).to(dtype)
-    assert (
-        read_table(tensor, "`tokens`").tolist()
-        == read_table(list(tensor), "`tokens`").tolist()
-        == TRIANGLE
-    )
+    for table in (tensor, list(tensor)):
+        assert read_table(table, "`tokens`").tolist() == TRIANGLE
     tenth = torch.tensor([[0.1]]).to(dtype)  # narrow floats are not taken for decimals
     assert read_table(tenth, "`tokens`").tolist() == [[tenth.item()]]
     for tokens in (tensor, list(tensor), tensor[None], [tensor]):
@@ -48,27 +37,19 @@ def test_a_tensor_is_the_numbers_it_holds_and_comes_back(dtype):
         assert back[3].tolist() == [7.5, 1.0]
 
 
-LARGE = [
-    (torch.int64, 2**53 + 1),
-    (torch.int64, -(2**63)),
-    (torch.int64, 2**63 - 1),
-    (torch.uint64, 2**64 - 1),
-]
+LARGE = [(torch.int64, 2**53 + 1), (torch.int64, -(2**63))]
+LARGE += [(torch.int64, 2**63 - 1), (torch.uint64, 2**64 - 1)]
 
 
 @pytest.mark.parametrize(("dtype", "large"), LARGE)
 def test_integers_that_float64_would_round_stay_integers(dtype, large):
     cloud = torch.tensor([[large, 1], [large - large % 2, 1]], dtype=dtype)
-    for tokens in (
-        cloud,
-        cloud[None],
-        [cloud],
-        list(cloud),
-        [[cloud[0]], [cloud[1]]],
-        hm.Clouds(cloud, [0, 2]),
-    ):
+    rows = [[cloud[0]], [cloud[1]]]
+    ragged = hm.Clouds(cloud, [0, 2])
+    for tokens in (cloud, cloud[None], [cloud], list(cloud), rows, ragged):
         clouds, _ = read_batch(tokens)
-        assert [row for cloud in clouds for row in cloud.tokens.tolist()] == cloud.tolist()
+        found = [row for cloud in clouds for row in cloud.tokens.tolist()]
+        assert found == cloud.tolist()
     run = hm.simulate(cloud, ONE, layers=0)
     assert run.points.count == 1 + large % 2
     assert run.points.coordinates[0, 0] == large
