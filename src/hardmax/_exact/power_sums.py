@@ -130,19 +130,20 @@ class Means:
     """Means over the attended sets, counted with multiplicity: M, a matrix of rationals."""
 
     def __init__(self, chosen: AttendedIndices, counts: np.ndarray) -> None:
-        self.chosen, self.counts = chosen, counts.astype(object)
+        self.chosen, self.firsts = chosen, chosen.indices[chosen.offsets[:-1]]
         self.rows = np.flatnonzero(chosen.sizes > 1)
-        # Many may attend to the same several.
-        firsts, self.same = chosen.distinct(self.rows)
-        self.distinct = chosen.of_rows(firsts)
+        if len(self.rows):
+            # Many may attend to the same several.
+            firsts, self.same = chosen.distinct(self.rows)
+            self.distinct = chosen.of_rows(firsts)
+            self.weights = counts[self.distinct.indices].astype(object)[:, None]
 
     def __call__(self, table: Table) -> Table:
-        means = table[self.chosen.firsts]
+        means = table[self.firsts]
         if len(self.rows):
-            indices, starts = self.distinct.indices, self.distinct.offsets[:-1]
-            weights = self.counts[indices][:, None]
-            sums = np.add.reduceat(weights * table[indices], starts)
-            means[self.rows] = (sums / np.add.reduceat(weights, starts))[self.same]
+            starts = self.distinct.offsets[:-1]
+            sums = np.add.reduceat(self.weights * table[self.distinct.indices], starts)
+            means[self.rows] = (sums / np.add.reduceat(self.weights, starts))[self.same]
         return means
 
     def ends_at(self, rest: np.ndarray) -> bool:
