@@ -53,6 +53,18 @@ def test_many_tokens_are_merged_as_by_sorting(count, values):
     assert np.array_equal(points.multiplicities, copies[np.argsort(first)])
 
 
+def test_a_single_pair_among_many_tokens_is_found():
+    table, counts = np.random.default_rng(0).standard_normal((20_000, 3)), np.arange(1, 20_001)
+    points = merge(Cloud(table, counts))
+    assert np.array_equal(points.coordinates, table)
+    assert np.array_equal(points.multiplicities, counts)
+    assert merge(Cloud(table)).multiplicities.tolist() == [1] * 20_000
+    table[[7, 19_999]] = [[0.0, 1.0, 2.0], [-0.0, 1.0, 2.0]]
+    points = merge(Cloud(table, counts))
+    assert np.array_equal(points.of_token, np.append(np.arange(19_999), 7))
+    assert points.multiplicities[7] == 8 + 20_000
+
+
 def test_tokens_whose_keys_meet_by_chance_stay_two(monkeypatch):
     monkeypatch.setattr("hardmax._tokens.points._FEW", 0)  # so all go through the kernel
 

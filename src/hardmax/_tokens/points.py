@@ -1,6 +1,7 @@
 """Repeated tokens merged into points with multiplicities: equal tokens stay equal at every layer.
 
-Equal rows are found by hashing, in one pass where sorting would take ten.
+Equal rows are found by hashing, in one pass where sorting would take ten. That there are none shows
+sooner: then the sorted hashes differ.
 """
 
 from dataclasses import dataclass
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._kernels.compiling import njit
+from hardmax._kernels.compiling import njit, njit_parallel
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.rationals import IntegerCloud, fits_float64
 
+_ROWS = 2**14  # a task for a thread
 _FEW = 2**14  # coordinates that Python compares before a kernel would be loaded
 
 
@@ -27,6 +29,20 @@ def _key(bits, row):
         key *= np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)
     return key
+
+
+@njit_parallel(lambda bits, _: -(-len(bits) // _ROWS))
+def _make_keys(first, last, bits, keys):
+    for row in range(first * _ROWS, min(last * _ROWS, len(bits))):
+        keys[row] = _key(bits, row)
+
+
+def _are_distinct(bits: np.ndarray) -> bool:
+    """Whether all rows have hashes of their own."""
+    keys = np.empty(len(bits), dtype=np.uint64)
+    _make_keys(bits, keys)
+    keys.sort()
+    return not (keys[1:] == keys[:-1]).any()
 
 
 @njit
@@ -116,19 +132,26 @@ def merge(cloud: Cloud) -> Points:
     """The points of a cloud."""
     # Adding zero turns -0.0 into 0.0: the same number must have the same bits.
     tokens = cloud.tokens + 0
-    of_token, firsts = _label(tokens)
+    counts, is_large = cloud.multiplicities, tokens.size > _FEW and tokens.dtype != object
+    if is_large and _are_distinct(tokens.view(int)):
+        everybody = np.arange(len(tokens))
+        return Points(tokens, np.ones_like(everybody) if counts is None else counts, everybody)
+    of_token, firsts = (_label if is_large else _label_few)(tokens)
     # With weights these are floats, which are exact below 2^53: no cloud counts for more.
-    counts = np.bincount(of_token, cloud.multiplicities).astype(int)
+    counts = np.bincount(of_token, counts).astype(int)
     return Points(tokens[firsts], counts, of_token)
 
 
-def _label(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _label_few(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The point of each token, and the first token of each point."""
+    seen: dict[tuple, int] = {}
+    labels = [seen.setdefault(tuple(row), len(seen)) for row in tokens.tolist()]
+    return np.array(labels), np.unique(labels, return_index=True)[1]
+
+
+def _label(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of many floats."""
     n = len(tokens)
-    if tokens.size <= _FEW or tokens.dtype == object:
-        seen: dict[tuple, int] = {}
-        labels = [seen.setdefault(tuple(row), len(seen)) for row in tokens.tolist()]
-        return np.array(labels), np.unique(labels, return_index=True)[1]
     of_token, firsts = np.empty((2, n), dtype=int)
     count = find_equal_rows(tokens.view(int), np.empty(table_size(n), np.int32), of_token, firsts)
     return of_token, firsts[:count]
