@@ -212,6 +212,10 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Container]:
 def _read_clouds(clouds: Any) -> Sequence[Cloud]:
     if len(clouds) == 0:
         raise InputError("`tokens` is empty: a batch needs at least one cloud.")
+    if all(map(_is_plain, clouds)) and len({cloud.shape[1] for cloud in clouds}) == 1:
+        together = np.concatenate(clouds)
+        if np.isfinite(together).all():
+            return PackedClouds(together, np.cumsum([0, *map(len, clouds)]))
     tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
     for b, table in enumerate(tables):
@@ -221,6 +225,12 @@ def _read_clouds(clouds: Any) -> Sequence[Cloud]:
     if any(table.dtype == object for table in tables):
         return list(map(Cloud, tables))
     return PackedClouds(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
+
+
+def _is_plain(cloud: Any) -> bool:
+    """Whether a cloud is a table of floats already."""
+    is_float = type(cloud) is np.ndarray and cloud.dtype == np.float64
+    return is_float and cloud.ndim == 2 and cloud.size > 0
 
 
 def kind_of(tokens: Any) -> TensorKind | None:
