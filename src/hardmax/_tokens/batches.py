@@ -80,6 +80,8 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         return None
     if not exact or kind not in "iuO" or not np.isfinite(floats).all():
         return floats
+    if kind != "O" and np.abs(floats).max(initial=0) < 2**53:
+        return floats
     # Python compares integers with floats as they are; numpy would round them first.
     numbers = entries or array.ravel().tolist()
     return floats if floats.ravel().tolist() == numbers else None
