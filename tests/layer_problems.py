@@ -57,10 +57,10 @@ def draw(number: int) -> Problem:
     steps = draw_steps(random) if "steps" in names else choose(random, ALPHAS)
     heads = None
     if "heads" in names:
-        heads = [
-            (draw_metric(random, d), Fraction(int(random.integers(1, 4))))
-            for _ in range(random.integers(1, 4))
-        ]
+        heads = []
+        for _ in range(random.integers(1, 4)):
+            own = draw_metric(random, d)
+            heads.append((own, Fraction(int(random.integers(1, 4)))))
     max_layers = choose(random, [None, 12, 25, 60])
     while True:
         value = draw_value(random, d) if "value" in names else None
@@ -163,9 +163,8 @@ def judge(problem: Problem) -> tuple[list[str], set[str]]:
     """What is wrong with the limit of a problem, and what was said for ever."""
     try:
         with limited(SECONDS):
-            answer = Answer(
-                problem, hm.limit(problem.cloud, problem.dynamics, max_layers=problem.max_layers)
-            )
+            limit = hm.limit(problem.cloud, problem.dynamics, max_layers=problem.max_layers)
+            answer = Answer(problem, limit)
     except TimeoutError as error:
         return [str(error)], set()
     return list(answer.wrong()), answer.claims()
@@ -177,22 +176,19 @@ class Answer:
     def __init__(self, problem: Problem, lim: hm.Limit) -> None:
         self.problem, self.lim, self.run = problem, lim, lim.run
         self.settled, self.moving = lim.settled_at, lim.run.moving.tolist()
-        self.leaders = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
+        since = zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True)
+        self.leaders = dict(since)
         self.last = lim.run.layers
         self.depth = min(self.last, 40) if self.settled is None else self.last + FURTHER
 
     def claims(self) -> set[str]:
-        said = {
-            "settled": self.settled is not None,
-            "moving": bool(self.moving),
-            "leaders": bool(self.leaders),
-        }
-        return {claim for claim, is_made in said.items() if is_made}
+        said = {"settled"} if self.settled is not None else set()
+        said |= {"moving"} if self.moving else set()
+        return said | {"leaders"} if self.leaders else said
 
     def wrong(self) -> Iterator[str]:
-        layers = list(
-            islice(oracle.any_walk(self.problem.cloud, self.problem.parts), self.depth + 1)
-        )
+        walk = oracle.any_walk(self.problem.cloud, self.problem.parts)
+        layers = list(islice(walk, self.depth + 1))
         self.places = [place for place, _ in layers]
         self.sets = [sets for _, sets in layers]
         yield from self.wrong_layers()
@@ -207,16 +203,16 @@ class Answer:
             yield from self.wrong_limits(self.settled)
 
     def wrong_layers(self) -> Iterator[str]:
-        known = range(
-            self.depth + 1 if self.settled is not None else min(self.last, self.depth) + 1
-        )
+        last = self.depth if self.settled is not None else min(self.last, self.depth)
+        known = range(last + 1)
         for layer in known:
             union = [set.union(*several) for several in zip(*self.sets[layer], strict=True)]
             if [set(several.tolist()) for several in self.run.attended(layer)] != union:
                 yield f"attended sets at layer {layer}"
                 return
         for layer in {*known[:4], *known[-2:], min(self.last, known[-1])}:
-            if oracle.table_of(self.run.at(layer, exact=True).tolist()) != self.places[layer]:
+            places = oracle.table_of(self.run.at(layer, exact=True).tolist())
+            if places != self.places[layer]:
                 yield f"positions at layer {layer}"
 
     def wrong_leaders(self) -> Iterator[str]:
@@ -242,7 +238,8 @@ class Answer:
         ends = oracle.table_of(self.lim.exact_limit_points().tolist())
         squares = [largest_square(place - ends) for place in self.places]
         yield from self.wrong_ends(ends)
-        if squares[-1] > Fraction(1, 10**6) and self.problem.parts.step(10**6) > Fraction(1, 4):
+        step = self.problem.parts.step(10**6)
+        if squares[-1] > Fraction(1, 10**6) and step > Fraction(1, 4):
             yield f"{float(squares[-1])} from the limits, {FURTHER} layers later"
         yield from self.wrong_distances(squares, settled)
         rows = ends.table()
@@ -250,10 +247,8 @@ class Answer:
         if [rows.index(row) for row in rows] != [labels.index(label) for label in labels]:
             yield "clusters"
         exact = map(fraction, chain(*rows))
-        gap = max(
-            abs(Fraction(x) - y)
-            for x, y in zip(self.lim.limit_points.ravel().tolist(), exact, strict=True)
-        )
+        found = map(Fraction, self.lim.limit_points.ravel().tolist())
+        gap = max(abs(x - y) for x, y in zip(found, exact, strict=True))
         if gap > Fraction(self.lim.limit_error):
             yield f"limits are off by {float(gap)}, not {self.lim.limit_error}"
 
@@ -263,10 +258,10 @@ class Answer:
         only = [[[j in several for j in everybody] for several in sets] for sets in self.sets[-1]]
         if len(only) > 1:
             return
-        parts = replace(
-            self.problem.parts, mask=only[0], attention=("topk", Fraction(len(everybody)))
-        )
-        now, later = (place for place, _ in islice(oracle.any_walk(to_lists(ends), parts), 2))
+        all_of_them = ("topk", Fraction(len(everybody)))
+        parts = replace(self.problem.parts, mask=only[0], attention=all_of_them)
+        walk = oracle.any_walk(to_lists(ends), parts)
+        now, later = (place for place, _ in islice(walk, 2))
         if now != later:
             yield "limits do not stand still"
 
@@ -291,9 +286,8 @@ class Answer:
                     yield f"token {i} does not go on for ever"
                 continue
             limit = [Fraction(x) for x in self.lim.limit_points[i].tolist()]
-            if any(
-                abs(fraction(x) - y) > Fraction(1, 10**6) for x, y in zip(row, limit, strict=True)
-            ):
+            off = [abs(fraction(x) - y) for x, y in zip(row, limit, strict=True)]
+            if max(off) > Fraction(1, 10**6):
                 yield f"token {i} has another limit, or none"
 
 
@@ -307,4 +301,7 @@ def to_lists(table: fmpq_mat) -> oracle.Cloud:
 
 def largest_square(ways: fmpq_mat) -> Fraction:
     """Of the lengths of the rows."""
-    return max(sum((fraction(x) ** 2 for x in way), Fraction(0)) for way in ways.table())
+    lengths = []
+    for way in ways.table():
+        lengths.append(sum((fraction(x) ** 2 for x in way), Fraction(0)))
+    return max(lengths)

@@ -17,41 +17,38 @@ from hardmax._layer.metric import is_positive_definite
 from hardmax._layer.rules import check_definite
 from hardmax.theorem import theorem_reason
 
-TINY = [Fraction(0)] + [sign * Fraction(2) ** -k for k in (20, 52, 80, 400) for sign in (1, -1)]
+TINY = [Fraction(0)]
+for exponent in (20, 52, 80, 400):
+    TINY += [Fraction(2) ** -exponent, -(Fraction(2) ** -exponent)]
+TENTHS = [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1)]
 
 
-@pytest.mark.parametrize(
-    "alpha", [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1)]
-)
+@pytest.mark.parametrize("alpha", TENTHS)
 def test_alpha_is_the_decimal_it_is_written_as(alpha):
     assert hm.Dynamics(alpha).alpha == Fraction(1, 10)
     assert hm.Dynamics(alpha).contraction == Fraction(10, 11)
 
 
 numbers = st.fractions("1/9", 99, max_denominator=99)
-attentions = st.one_of(
-    numbers.map(hm.Localmax),
-    st.integers(1, 9).map(hm.TopK),
-    st.builds(hm.Softmax, numbers),
-)
+softmax = st.builds(hm.Softmax, numbers)
+attentions = numbers.map(hm.Localmax) | st.integers(1, 9).map(hm.TopK) | softmax
 
 
 @st.composite
 def any_dynamics(draw):
     """Every part of a layer, the paper's or another."""
     d, n = draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    parts = {
-        "value": draw(st.one_of(st.none(), values(d))),
-        "mask": draw(st.one_of(st.none(), st.just("causal"), masks(n))),
-    }
-    metrics = st.one_of(st.none(), any_metrics(d))
+    parts = {"value": draw(st.none() | values(d))}
+    parts["mask"] = draw(st.none() | st.just("causal") | masks(n))
+    metrics = st.none() | any_metrics(d)
     if draw(st.booleans()):
         heads = st.builds(hm.Head, metrics, numbers)
         parts["heads"] = draw(st.lists(heads, min_size=1, max_size=3))
         alpha = draw(alphas)
     else:
-        parts |= {"metric": draw(metrics), "attention": draw(st.one_of(st.none(), attentions))}
-        alpha = draw(st.one_of(alphas, st.lists(alphas, min_size=1, max_size=3)))
+        parts["metric"] = draw(metrics)
+        parts["attention"] = draw(st.none() | attentions)
+        alpha = draw(alphas | st.lists(alphas, min_size=1, max_size=3))
     try:
         return hm.Dynamics(alpha, **parts)
     except hm.InputError as error:
@@ -68,17 +65,15 @@ def test_plain_data_of_dynamics_are_these_dynamics(dynamics):
     assert repr(again) == repr(dynamics)
 
 
-@pytest.mark.parametrize(
-    ("metric", "reason"),
-    [
-        (
-            [[1, 2], [0, 1]],
-            r"not symmetric: \|A - A.T\| reaches 2. Pass \(A \+ A.T\)/2 if that is rounding",
-        ),
-        ([[1, 2], [2, 1]], "not positive definite: its smallest eigenvalue is -1"),
-        ([[0, 0], [0, 1]], "not positive definite: its smallest eigenvalue is 0"),
-    ],
-)
+SKEW = r"not symmetric: \|A - A.T\| reaches 2. Pass \(A \+ A.T\)/2 if that is rounding"
+NO_METRICS = [
+    ([[1, 2], [0, 1]], SKEW),
+    ([[1, 2], [2, 1]], "not positive definite: its smallest eigenvalue is -1"),
+    ([[0, 0], [0, 1]], "not positive definite: its smallest eigenvalue is 0"),
+]
+
+
+@pytest.mark.parametrize(("metric", "reason"), NO_METRICS)
 def test_what_is_not_a_metric_is_accepted_with_a_warning_of_limit(metric, reason):
     dynamics = hm.Dynamics(1, metric)
     assert not dynamics.is_definite
@@ -92,16 +87,17 @@ def test_what_is_not_a_metric_is_accepted_with_a_warning_of_limit(metric, reason
 def with_pivots(pivots: list[Fraction], lower: np.ndarray) -> np.ndarray:
     """L D L^T, L with ones on its diagonal: positive definite if and only if the pivots D are
     positive."""
-    factor = np.tril(lower, -1).astype(object) + np.eye(len(lower), dtype=int).astype(object)
-    return factor @ np.diag(np.array(pivots, dtype=object)) @ factor.T + Fraction(0)
+    ones = np.eye(len(lower), dtype=int)
+    factor = (np.tril(lower, -1) + ones).astype(object)
+    diagonal = np.diag(np.array(pivots, dtype=object))
+    return factor @ diagonal @ factor.T + Fraction(0)
 
 
 @st.composite
 def pivots_and_factors(draw):
     n = draw(st.integers(1, 6))
-    pivots = draw(
-        st.lists(st.sampled_from([*TINY, Fraction(1), Fraction(3)]), min_size=n, max_size=n)
-    )
+    pivot = st.sampled_from([*TINY, Fraction(1), Fraction(3)])
+    pivots = draw(st.lists(pivot, min_size=n, max_size=n))
     entries = draw(st.lists(st.integers(-3, 3), min_size=n * n, max_size=n * n))
     exponents = draw(st.lists(st.integers(-300, 300), min_size=n, max_size=n))
     return pivots, np.array(entries).reshape(n, n), exponents
@@ -121,7 +117,8 @@ def test_a_matrix_is_positive_definite_if_its_pivots_are_positive(drawn):
 @pytest.mark.parametrize("tiny", TINY)
 def test_the_last_pivot_decides_however_small_it_is(tiny):
     lower = np.random.default_rng(0).integers(-2, 3, (24, 24))
-    assert is_positive_definite(with_pivots([Fraction(1)] * 23 + [tiny], lower)) == (tiny > 0)
+    matrix = with_pivots([Fraction(1)] * 23 + [tiny], lower)
+    assert is_positive_definite(matrix) == (tiny > 0)
 
 
 test_a_wrong_call_is_refused_in_one_line = listed_refusals(globals())

@@ -70,7 +70,8 @@ def state_of(page: Any, before: str = "", **expected: str) -> dict[str, str]:
             && Object.entries(expected).every(([name, value]) => found.get(name) === value)
     }"""
     page.wait_for_function(agrees, arg=[before, expected], timeout=60_000)
-    return {name: values[0] for name, values in parse_qs(page.url.partition("#")[2]).items()}
+    values = parse_qs(page.url.partition("#")[2])
+    return {name: value for name, (value, *_) in values.items()}
 
 
 def rows_of(page: Any) -> list[list[str]]:
@@ -90,13 +91,10 @@ def drop(page: Any, files: dict[str, bytes], folder: str = "") -> None:
     from base64 import b64encode
 
     page.wait_for_selector("section:not([hidden])", state="attached")  # its code loads by itself
-    page.evaluate(
-        DROP,
-        [
-            [{"name": name, "text": b64encode(data).decode()} for name, data in files.items()],
-            folder,
-        ],
-    )
+    sent = []
+    for name, data in files.items():
+        sent.append({"name": name, "text": b64encode(data).decode()})
+    page.evaluate(DROP, [sent, folder])
 
 
 def problem(page: Any) -> str:
@@ -115,10 +113,9 @@ def test_dragging_a_token_changes_the_leaders(files, watched):
     places = page.eval_on_selector("canvas", PLACES)
     canvas = page.locator("canvas").bounding_box()
     # Token 2 is the lowest on the right half.
-    x, y = max(
-        (place for place in places if place[0] > canvas["x"] + canvas["width"] / 2),
-        key=lambda place: place[1],
-    )
+    middle = canvas["x"] + canvas["width"] / 2
+    on_the_right = [place for place in places if place[0] > middle]
+    x, y = max(on_the_right, key=lambda place: place[1])
     page.mouse.move(x, y)
     page.mouse.down()
     for step in range(1, 9):
@@ -132,9 +129,8 @@ def test_dragging_a_token_changes_the_leaders(files, watched):
     state_of(page, tokens=";".join(moved))
     lim = hm.limit([row.split(",") for row in moved], hm.Dynamics("1/2"))
     assert lim.leaders.tolist() == [0, 1, 2]
-    assert [row[4] for row in rows_of(page)] == [
-        str(layer) for layer in lim.run.leader_layers.tolist()
-    ]
+    since = [str(layer) for layer in lim.run.leader_layers.tolist()]
+    assert [row[4] for row in rows_of(page)] == since
 
 
 def test_playing_ends_at_the_limit(browser, files):
@@ -144,7 +140,8 @@ def test_playing_ends_at_the_limit(browser, files):
         page.click("button:text-is('Play')")
         page.wait_for_selector("text=∞: the limit")
         assert page.evaluate("window.frames_drawn.length") > 10
-        lim = hm.limit([row.split(",") for row in SMALL.split(";")], hm.Dynamics(9))
+        tokens = [row.split(",") for row in SMALL.split(";")]
+        lim = hm.limit(tokens, hm.Dynamics(9))
         shown = [[float(x) for x in numbers(row[2])] for row in rows_of(page)]
         assert np.allclose(shown, lim.limit_points, atol=1e-4)
         assert watched.heard == []
@@ -175,11 +172,11 @@ def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watc
     lim.run.save(tmp_path / "mine.html")
     page = watched.open(tmp_path / "mine.html")
     proved(page)
-    assert (
-        hm.io.parse_decimals([numbers(row[1]) for row in rows_of(page)]).tolist()
-        == lim.run.at(0, exact=True).tolist()
-    )
-    assert [row[4] != "" for row in rows_of(page)] == [token in lim.leaders for token in range(4)]
+    rows = rows_of(page)
+    shown = hm.io.parse_decimals([numbers(row[1]) for row in rows])
+    assert shown.tolist() == lim.run.at(0, exact=True).tolist()
+    leading = [token for token, row in enumerate(rows) if row[4]]
+    assert leading == lim.leaders.tolist()
     state = state_of(page)
     assert (state["alpha"], state["metric"]) == ("3/10", "2,1;1,3/2")
 
@@ -368,7 +365,8 @@ def test_axe_finds_nothing(width, scheme, media, browser, files):
             page.wait_for_selector("details, .hm-marked mark", state="attached")
             page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true })")
             found = axe.Axe().run(page).response["violations"]
-            assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == [], fragment
+            told = [(one["id"], one["nodes"][0]["html"]) for one in found]
+            assert told == [], fragment
             assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -401,14 +399,14 @@ def test_every_export_is_what_is_shown(files, browser):
         certificate = json.loads(save(page, "Certificate"))
         assert hm.verify(certificate)
         theirs = json.loads(lim.prove().to_json())
-        assert [certificate[key] for key in ("cloud", "layer", "attended", "leaders")] == [
-            theirs[key] for key in ("cloud", "layer", "attended", "leaders")
-        ]
+        for key in ("cloud", "layer", "attended", "leaders"):
+            assert certificate[key] == theirs[key]
         svg = save(page, "SVG").decode()
         assert len(ElementTree.fromstring(svg).findall(".//{*}path")) >= len(tokens)
         png = save(page, "PNG")
         picture = imread(BytesIO(png))
-        assert len(np.unique(picture[::9, ::9, :3].reshape(-1, 3), axis=0)) > 10
+        colours = picture[::9, ::9, :3].reshape(-1, 3)
+        assert len(np.unique(colours, axis=0)) > 10
         assert [*picture.shape[1::-1]] == page.eval_on_selector(
             "canvas", "it => [2 * it.clientWidth, 2 * it.clientHeight]"
         )
@@ -428,9 +426,9 @@ def test_the_script_of_the_guide_runs_in_the_page(files, watched):
     script = f"async () => {{ {lines[1]}; return [{lines[0]}, {lines[2]}, {lines[3]}] }}"
     stepped, verdict, classified = page.evaluate(script)
     tokens = [["1", "1"], ["1", "-1"], ["1/3", "0"]]
-    assert np.array_equal(
-        stepped, hm.step(np.array(hm.io.parse_decimals(tokens)), hm.Dynamics("1/2")).astype(float)
-    )
+    cloud = np.array(hm.io.parse_decimals(tokens))
+    expected = hm.step(cloud, hm.Dynamics("1/2"))
+    assert np.array_equal(stepped, expected.astype(float))
     assert verdict["accepted"]
     text = re.search('"(.*)"', lines[3])
     assert text
