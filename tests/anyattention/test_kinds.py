@@ -1,5 +1,5 @@
-"""Localmax and top-k: hardmax is one of them, layers are those of the words, and no limit is
-claimed too early."""
+"""Localmax and top-k: hardmax is one of them, and no limit is claimed too early; kinds of others
+are taken layer by layer."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,24 +17,11 @@ from hardmax.page import dynamics_data
 from hardmax.theorem import theorem_reason
 
 LAYERS = 4
-kinds = st.one_of(
-    st.integers(1, 4).map(hm.TopK),
-    st.sampled_from(["0", "1/3", "1", "4"]).map(Fraction).map(hm.Localmax),
-)
-
-
-def counted(scores, attention):
-    """Who counts, by the words of the docstrings."""
-    if isinstance(attention, hm.Localmax):
-        return {j for j, score in enumerate(scores) if max(scores) - score <= attention.slack}
-    ranked = sorted(scores, reverse=True)
-    return {
-        j for j, score in enumerate(scores) if score >= ranked[min(attention.k, len(ranked)) - 1]
-    }
+small_problems = problems(max_n=5, max_d=2)
 
 
 @settings(max_examples=60)
-@given(problems(max_n=5, max_d=2), st.sampled_from([hm.TopK(1), hm.Localmax(0)]))
+@given(small_problems, st.sampled_from([hm.TopK(1), hm.Localmax(0)]))
 def test_the_smallest_of_each_kind_is_hardmax(problem, attention):
     cloud, metric, alpha = problem
     paper = hm.Dynamics(alpha, metric)
@@ -54,34 +41,40 @@ def test_the_smallest_of_each_kind_is_hardmax(problem, attention):
         assert ends.run.attended(15).tolist() == same.run.attended(15).tolist()
 
 
+def with_kind(attention):
+    return hm.Dynamics(1, attention=attention)
+
+
 def test_limits_are_claimed_where_nothing_turns_and_nowhere_else():
     # Two copies that attend to one another stand still, and the others go straight to them.
-    lim = hm.limit([[3], [3], [1], [-2], [-2]], hm.Dynamics(1, attention=hm.TopK(2)))
+    lim = hm.limit([[3], [3], [1], [-2], [-2]], with_kind(hm.TopK(2)))
     assert lim.settled_at == 0
     assert lim.limit_points.ravel().tolist() == [3, 3, 3, -2, -2]
-    alone = hm.limit([[4], [-4]], hm.Dynamics(1, attention=hm.Localmax(2)))
-    assert (alone.settled_at, alone.leaders.tolist()) == (0, [0, 1])
+    alone = hm.limit([[4], [-4]], with_kind(hm.Localmax(2)))
+    assert alone.settled_at == 0
+    assert alone.leaders.tolist() == [0, 1]
     # 1 goes to 4 until it is within the slack of it: then 4 attends to it, too, leads no longer,
     # and both meet.
-    pair = hm.limit([[4], [-4], [1]], hm.Dynamics(1, attention=hm.Localmax(2)))
-    assert (pair.settled_at, pair.leaders.tolist()) == (3, [1])
-    assert [pair.run.attended(layer)[0].tolist() for layer in (2, 3)] == [[0], [0, 2]]
-    assert pair.limit_points.ravel().tolist() == [(4 + 4 - 3 / 8) / 2, -4, (4 + 4 - 3 / 8) / 2]
-    assert (
-        hm.limit([[4], [-3], [2]], hm.Dynamics(1, attention=hm.TopK(3))).limit_points.tolist()
-        == [[1]] * 3
-    )
+    pair = hm.limit([[4], [-4], [1]], with_kind(hm.Localmax(2)))
+    assert pair.settled_at == 3
+    assert pair.leaders.tolist() == [1]
+    assert pair.run.attended(2)[0].tolist() == [0]
+    assert pair.run.attended(3)[0].tolist() == [0, 2]
+    middle = (4 + 4 - 3 / 8) / 2
+    assert pair.limit_points.ravel().tolist() == [middle, -4, middle]
+    three = hm.limit([[4], [-3], [2]], with_kind(hm.TopK(3)))
+    assert three.limit_points.ravel().tolist() == [1, 1, 1]
     # In a circle that is not closed at once there is no closed form.
-    turning = hm.limit(
-        [[4, 1], [1, 4], [3, 3], [-3, -3]], hm.Dynamics(1, attention=hm.TopK(2)), max_layers=9
-    )
+    cloud = [[4, 1], [1, 4], [3, 3], [-3, -3]]
+    turning = hm.limit(cloud, with_kind(hm.TopK(2)), max_layers=9)
     assert turning.settled_at is None
     assert theorem_reason(turning)
 
 
 def test_copies_count_one_by_one_and_plain_data_keep_the_kind():
     dynamics = hm.Dynamics(1, attention=hm.TopK(2))
-    assert list(map(list, hm.attended([[3], [3], [2], [1]], dynamics))) == [[0, 1]] * 4
+    for attended in hm.attended([[3], [3], [2], [1]], dynamics):
+        assert list(attended) == [0, 1]
     assert hm.Dynamics(**dynamics.to_dict()) == dynamics != hm.Dynamics(1)
 
 
@@ -93,8 +86,11 @@ class Leftmost(kinds_of_attention.Attention):
         return [min(scores, key=lambda j: (-scores[j], j))]
 
 
+masks = st.sampled_from([None, "causal"])
+
+
 @settings(max_examples=60)
-@given(problems(max_n=7, max_d=2), st.sampled_from([None, "causal"]), st.booleans())
+@given(problems(max_n=7, max_d=2), masks, st.booleans())
 def test_a_kind_that_looks_at_indices_is_taken_layer_by_layer_and_copies_are_told_apart(
     problem, mask, by_floats
 ):
@@ -103,7 +99,8 @@ def test_a_kind_that_looks_at_indices_is_taken_layer_by_layer_and_copies_are_tol
     leftmost = hm.Dynamics(alpha, metric, mask=mask, attention=Leftmost())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(general, "FEW_SCORES", 0 if by_floats else 2**12)
-        run, lim = hm.simulate(cloud, leftmost, layers=5), hm.limit(cloud, leftmost, max_layers=9)
+        run = hm.simulate(cloud, leftmost, layers=5)
+        lim = hm.limit(cloud, leftmost, max_layers=9)
     z = [list(map(Fraction, row)) for row in cloud]
     for layer in range(6):
         first = [[int(min(several))] for several in hm.attended(z, tied)]
@@ -111,11 +108,13 @@ def test_a_kind_that_looks_at_indices_is_taken_layer_by_layer_and_copies_are_tol
         assert [several.tolist() for several in run.attended(layer)] == first
         z = [list(row) for row in hm.step(z, leftmost)]
     if lim.settled_at is not None:
-        assert lim.run.at(5, exact=True).tolist() == run.at(5, exact=True).tolist()
+        later = lim.run.at(5, exact=True)
+        assert later.tolist() == run.at(5, exact=True).tolist()
 
 
 def test_what_does_not_know_a_kind_refuses_it():
-    leftmost, resting = hm.Dynamics(1, attention=Leftmost()), [[1, 1], [1, -1]]
+    resting = [[1, 1], [1, -1]]
+    leftmost = with_kind(Leftmost())
     with refuses("`attention`: Leftmost is unknown to certificates"):
         hm.limit(resting, leftmost).prove()
     with refuses("`attention`: Leftmost is unknown to the page"):
