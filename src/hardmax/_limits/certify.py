@@ -206,8 +206,7 @@ def _limits(run: Run, clusters: Clusters, last: Any) -> tuple[list[dict[str, Any
     points = run.points
     if isinstance(last, GeneralPhase) and len(last.moving):
         return _drifts(last)
-    first_token = np.unique(points.of_token, return_index=True)[1]
-    limit_of = clusters.labels[first_token]
+    limit_of = clusters.labels[points.first_tokens]
     first_of = np.unique(limit_of, return_index=True)[1]
     others = [k for k, kind in enumerate(clusters.kinds) if not isinstance(kind, Vertex)]
     targets = run.exactly(last).targets(first_of[others].tolist()) if others else []

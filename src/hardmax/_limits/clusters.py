@@ -159,10 +159,9 @@ def _clusters_by_exact_ends(run: Run) -> Clusters:
     number_of = {end: label for label, end in enumerate(dict.fromkeys(ends))}
     labels = np.array([number_of[end] for end in ends])[points.of_token]
     first = np.unique(labels, return_index=True)[1]
-    first_token = np.unique(points.of_token, return_index=True)[1]
     # Leaders may be in one place if a mask kept equal tokens apart, or the metric is not positive
     # definite: then the first counts.
-    leader_at = {place_of[leader]: int(first_token[leader]) for leader in reversed(leaders)}
+    leader_at = {place_of[leader]: int(points.first_tokens[leader]) for leader in reversed(leaders)}
     kinds = [
         Vertex(leader_at[end]) if end in leader_at else _face(end, leader_at, run.dynamics)
         for end in number_of

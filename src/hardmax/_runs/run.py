@@ -158,8 +158,7 @@ class Run(Tabular):
         is_known = ends_there and self.settled_at is not None and choices.all_single
         if not is_known or self.leader_since[choices.indices].min() < 0:
             return np.full(self.n, -1)
-        first_token = np.unique(of_token, return_index=True)[1]
-        return first_token[choices.indices[of_token]]
+        return self.points.first_tokens[choices.indices[of_token]]
 
     def at(self, layer: Layer, *, exact: bool = False) -> Table:
         """Tokens at any layer, or their limits, (n, d). Free once the cloud has settled.

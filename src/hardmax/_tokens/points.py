@@ -109,6 +109,11 @@ class Points:
         return self.coordinates.shape[1]
 
     @cached_property
+    def first_tokens(self) -> np.ndarray:
+        """The first token at each point, (p,)."""
+        return np.unique(self.of_token, return_index=True)[1]
+
+    @cached_property
     def integers(self) -> IntegerCloud:
         return IntegerCloud.of(self.coordinates)
 

@@ -64,7 +64,7 @@ def draw_layer(run: "Run", layer: int, ax: Axes) -> plane.Artists:
     choices = run.attended(layer).choices
     shown = _shown(choices.is_leader)
     number = _numbers(run, np.unique(choices.indices))
-    first = np.unique(points.of_token, return_index=True)[1]  # the first token on each point
+    first = points.first_tokens
     tokens = tokens[first]
     places = view.places(tokens)
     leads = choices.is_leader[shown]
