@@ -153,9 +153,12 @@ class TieResolver:
             # Somebody attends to a point that is no leader, and so moves towards another one: the
             # target moves.
             return ONE_LAYER
-        # Some first: where one mean moves, most of them do.
-        some = attended.of_rows(np.arange(0, len(attended), 1 + len(attended) // _SOME))
-        if not (exact.means_rest(some, phase) and exact.means_rest(attended, phase)):
+        looked_at = [attended]
+        if len(attended) > _SOME:
+            # Some first: where one mean moves, most of them do.
+            some = np.arange(0, len(attended), len(attended) // _SOME)
+            looked_at = [attended.of_rows(some), attended]
+        if not all(exact.means_rest(sets, phase) for sets in looked_at):
             return ONE_LAYER
         tied = pending[choices.sizes[pending] > 1]
         targets = exact.targets(tied, phase)
