@@ -22,6 +22,7 @@ from hostile_certificates import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from known import rational
 from strategies import problems
 
 from hardmax import Dynamics, limit
@@ -53,15 +54,14 @@ def run(*files: str | Path, **environment: str) -> list[tuple[int, str]]:
     """The status and the line of each file, checked in a process of their own, which ends if it
     takes more than it should."""
     command = [sys.executable, "-S", "-c", LIMITED, CHECKER, *files]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | environment
-    )
+    told = {"capture_output": True, "text": True, "check": False}
+    done = subprocess.run(command, env=os.environ | environment, **told)
     assert (done.stderr, done.returncode) == ("", 0)
     answers = ("accepted: ", "refused: ", "undecided: ", "unreadable", "version: ")
-    lines = [
-        line for line in done.stdout.splitlines() if line.isdecimal() or line.startswith(answers)
-    ]
-    return [(int(status), line) for line, status in zip(lines[0::2], lines[1::2], strict=True)]
+    lines = done.stdout.splitlines()
+    lines = [line for line in lines if line.isdecimal() or line.startswith(answers)]
+    pairs = zip(lines[0::2], lines[1::2], strict=True)
+    return [(int(status), line) for line, status in pairs]
 
 
 def test_hostile_files_are_answered_in_seconds_and_little_memory(tmp_path: Path):
@@ -93,8 +93,9 @@ def cloud(n: int, d: int, seed: int = 0) -> Any:
 def late(n: int) -> list[list[str]]:
     """The third token comes to the front along the target of the fourth, after some sixty layers of
     alpha = 1/10."""
-    front = [["10", "10", "0"], ["10", "-10", "0"], ["101/10", "0", "-300"], ["1", "0", "1"]]
-    return front + [[str(x) for x in row] for row in np.round(cloud(n, 3) / 10, 3).tolist()]
+    front = rational("10 10 0, 10 -10 0, 101/10 0 -300, 1 0 1")
+    others = np.round(cloud(n, 3) / 10, 3).tolist()
+    return [[str(x) for x in row] for row in [*front, *others]]
 
 
 HONEST: dict[str, tuple[Callable[[], Any], str, int, float]] = {
@@ -116,13 +117,9 @@ def test_whatever_is_decided_is_decided_so_at_any_effort(problem, effort, lie):
     tokens, metric, alpha = problem
     proof = limit(tokens, Dynamics(alpha, metric)).prove()
     if lie:
-        proof = json.loads(
-            certificate(
-                proof["cloud"]["points"],
-                alpha=proof["layer"]["alpha"][0],
-                metric=proof["layer"]["metric"],
-            )
-        )
+        cloud, layer = proof["cloud"], proof["layer"]
+        alpha, metric = layer["alpha"][0], layer["metric"]
+        proof = json.loads(certificate(cloud["points"], alpha=alpha, metric=metric))
     verdict = verify(proof, effort=effort)
     assert verdict == verify(proof) if verdict.decided else not verdict
 

@@ -39,27 +39,13 @@ _ODD = """
 |(|)|[|{|"|«|“|„|–|--|---|,|،|、|（|「|1.|.5|1.2.3|7,a|4'5|\n|\
 \udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff"""
 WORDS = _WORDS.split()
-ODD = [
-    *_ODD.split("|"),
-    *(f"<a good film {'y' * length}>" for length in (188, 189, 190)),
-]  # the last is no tag
+ODD = _ODD.split("|")
+ODD += [f"<a good film {'y' * length}>" for length in (188, 189, 190)]  # the last is no tag
 SEPARATORS = [" "] * 24 + ["", "", ", ", ". ", "<br />", "’", "'", "\n", "-", "--", " (", "” "]
-FIXED = [
-    "",
-    " ",
-    "...",
-    "<br /><br />",
-    "good" * 30000,
-    "not good. " * 10000,
-    "😀" * 3000,
-    "\ud800" * 40,
-    "'" * 500,
-]
-FIXED += [
-    "<" * 500,
-    "good " + "q" * 27,
-    "good 不好 เ ก เก 🇩 🇪 🇩🇪 👩 👧 👩\u200d👧",
-]  # 12.5 % are rounded to even
+FIXED = ["", " ", "...", "<br /><br />", "good" * 30000, "not good. " * 10000]
+FIXED += ["😀" * 3000, "\ud800" * 40, "'" * 500, "<" * 500]
+FIXED += ["good " + "q" * 27]  # 12.5 % are rounded to even
+FIXED += ["good 不好 เ ก เก 🇩 🇪 🇩🇪 👩 👧 👩\u200d👧"]
 
 
 def make_texts(known: list[str], number: int, seed: int) -> list[str]:
@@ -70,17 +56,17 @@ def make_texts(known: list[str], number: int, seed: int) -> list[str]:
         pools = [known, known, known, WORDS, ODD][: rng.randint(1, 5)]
         pieces = []
         for _ in range(rng.choice([0, 1, 3, 10, 40, 200])):
-            word = (
-                rng.choice(rng.choice(pools))
-                if rng.random() < 0.98
-                else chr(rng.randrange(0x110000))
-            )
-            pieces += [word.upper() if rng.random() < 0.1 else word, rng.choice(SEPARATORS)]
+            if rng.random() < 0.98:
+                word = rng.choice(rng.choice(pools))
+            else:
+                word = chr(rng.randrange(0x110000))
+            if rng.random() < 0.1:
+                word = word.upper()
+            pieces += [word, rng.choice(SEPARATORS)]
         texts.append("".join(pieces))
     # Two surrogates side by side are one character for JavaScript, and two for Python.
-    return [
-        text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") for text in texts
-    ]
+    packed = [text.encode("utf-16", "surrogatepass") for text in texts]
+    return [text.decode("utf-16", "surrogatepass") for text in packed]
 
 
 def make_modifiers(rng: np.random.Generator, words: list[str]) -> tuple[Modifier, ...]:
@@ -102,7 +88,8 @@ def make_model(seed: int) -> TextModel:
     words = [word for word in dict.fromkeys(map(fold, WORDS)) if cut_surface(word) == [word]]
     words += [str(word) for word in range(30)]
     phrases = [join_words(rng.choice(words, 2).tolist()) for _ in range(40)]
-    surfaces = list(dict.fromkeys([*words, *(phrase for phrase in phrases if cut_surface(phrase))]))
+    surfaces = [*words, *(phrase for phrase in phrases if cut_surface(phrase))]
+    surfaces = list(dict.fromkeys(surfaces))
     rng.shuffle(surfaces)
     classes = int(rng.choice([2, 2, 3, 20]))
     rows = 1 if classes == 2 else classes
@@ -112,24 +99,28 @@ def make_model(seed: int) -> TextModel:
     bias = np.zeros(rows) if rng.random() < 0.5 else rng.normal(size=rows)
     if classes > 2 and rng.random() < 0.5:
         weights[:, 1], bias[1] = weights[:, 0], bias[0]
-    rule = VotingRule(
-        scope=int(rng.choice([1, 2, 4, 100])),
-        gate=float(rng.choice([0.0, 0.0, 0.05, 0.5, 0.9])),
-        alpha=str(rng.choice(["0", "1", "1/4", "0.1", "22/7"])) if classes == 2 else "0",
-        neutral_weight=int(rng.choice([1, 50])),
-    )
+    scope, gate = int(rng.choice([1, 2, 4, 100])), float(rng.choice([0.0, 0.0, 0.05, 0.5, 0.9]))
+    alpha = str(rng.choice(["0", "1", "1/4", "0.1", "22/7"])) if classes == 2 else "0"
+    neutral_weight = int(rng.choice([1, 50]))
+    rule = VotingRule(scope=scope, gate=gate, alpha=alpha, neutral_weight=neutral_weight)
+    counts = rng.integers(0, 9, (len(surfaces), classes))
+    scale = 10.0 ** rng.integers(-3, 3)
+    modifiers = make_modifiers(rng, words)
+    longest, overlapping = int(rng.integers(1, 6)), bool(rng.random() < 0.5)
     return TextModel(
-        vocabulary=Vocabulary(surfaces, rng.integers(0, 9, (len(surfaces), classes))),
-        weights=weights * 10.0 ** rng.integers(-3, 3),
+        vocabulary=Vocabulary(surfaces, counts),
+        weights=weights * scale,
         bias=bias,
         classes=tuple(f"class {number}" for number in range(classes)),
-        modifiers=make_modifiers(rng, words),
+        modifiers=modifiers,
         rule=rule,
-        tokeniser=Tokeniser(
-            longest_phrase=int(rng.integers(1, 6)), overlapping=bool(rng.random() < 0.5)
-        ),
+        tokeniser=Tokeniser(longest_phrase=longest, overlapping=overlapping),
         metrics={"training_lengths": [20, 600]} if rng.random() < 0.5 else {},
     )
+
+
+SHOWN = "word modifiers count factor weight vote active leads class_index"
+NAMES = {"class_index": "classIndex"}
 
 
 def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
@@ -137,51 +128,31 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     why = model.explain(text)
     found = why._analysis
     offsets = np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)])
-    said = {
-        "label": why.label,
-        "answer": int(found.probabilities[0].argmax()) if why.decided else -1,
-        "active": int(found.active_per_text[0]),
-        "attends": len(why.links),
-        "probabilities": found.probabilities[0].tolist(),
-        "logits": found.logits[0].tolist(),
-    }
+    said = {"label": why.label, "attends": len(why.links)}
+    said["answer"] = int(found.probabilities[0].argmax()) if why.decided else -1
+    said["active"] = int(found.active_per_text[0])
+    said["probabilities"] = found.probabilities[0].tolist()
+    said["logits"] = found.logits[0].tolist()
     if not full:
         return said
     entries = {entry.word: entry for entry in why.ledger}
     ordered = [entries[word] for word in why._words]
-    return said | {
-        "reason": why.undecided_because,
-        "notes": why.notes,
-        "positiveClass": why.positive_class,
-        "logit": why.logit,
-        "bias": why.bias,
-        "known": len(why.ledger),
-        "tokens": [
-            {
-                "id": token,
-                "word": entry.word,
-                "places": offsets[np.array(entry.spans)].tolist(),
-                "attended": [_attended(model, offsets, *seen) for seen in attended.tolist()],
-                "modifiers": entry.modifiers,
-                "count": entry.count,
-                "factor": entry.factor,
-                "weight": entry.weight,
-                "vote": entry.vote,
-                "active": entry.active,
-                "leads": entry.leads,
-                "leader": leader,
-                "classIndex": entry.class_index,
-            }
-            for token, entry, attended, leader in zip(
-                found.ids.tolist(), ordered, why._read.attended, found.follows.tolist(), strict=True
-            )
-        ],
-    }
+    said |= {"reason": why.undecided_because, "notes": why.notes}
+    said |= {"positiveClass": why.positive_class, "logit": why.logit, "bias": why.bias}
+    said["known"] = len(why.ledger)
+    leaders, attended = found.follows.tolist(), why._read.attended
+    rows = zip(found.ids.tolist(), ordered, attended, leaders, strict=True)
+    tokens = []
+    for token, entry, several, leader in rows:
+        one = {NAMES.get(name, name): getattr(entry, name) for name in SHOWN.split()}
+        one |= {"id": token, "leader": leader}
+        one["places"] = offsets[np.array(entry.spans)].tolist()
+        one["attended"] = [_attended(model, offsets, *seen) for seen in several.tolist()]
+        tokens.append(one)
+    return said | {"tokens": tokens}
 
 
-def _attended(
-    model: TextModel, offsets: np.ndarray, start: int, end: int, number: int
-) -> list[float] | None:
+def _attended(model: TextModel, offsets: np.ndarray, start: int, end: int, number: int) -> Any:
     """Place and factor of the modifier that a token attends to."""
     if number < 0:
         return None
@@ -201,13 +172,11 @@ SETTINGS: dict[str, list[Any]] = {
     "tokens": [3],
     "new": [1],
 }
-MODIFIERS: list[dict[str, Any]] = [
-    *({"word": word, "factor": -0.5} for word in ("Not", "*n't", "not good", "a*b", "?", 1)),
-    *({"word": "not", "factor": factor} for factor in (0.01, 0.1875, 16.5, "1", True)),
-    *({"word": "not", "factor": 1, "texts": texts} for texts in (0, -1, 1.5)),
-    {"word": "not"},
-    {"word": "not", "factor": 1, "more": 1},
-]
+NAMED = ("Not", "*n't", "not good", "a*b", "?", 1)
+MODIFIERS: list[dict[str, Any]] = [{"word": word, "factor": -0.5} for word in NAMED]
+MODIFIERS += [{"word": "not", "factor": factor} for factor in (0.01, 0.1875, 16.5, "1", True)]
+MODIFIERS += [{"word": "not", "factor": 1, "texts": texts} for texts in (0, -1, 1.5)]
+MODIFIERS += [{"word": "not"}, {"word": "not", "factor": 1, "more": 1}]
 TENSORS: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
     ("weights", lambda x: x[1:]),
     ("weights", lambda x: x.astype("f8")),
@@ -220,18 +189,18 @@ TENSORS: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
 def damaged_files() -> Iterator[tuple[str, dict[str, bytes]]]:
     """Files of a model of which something is wrong, or unusual; hashes fit, so that the other
     checks are reached."""
-    model = next(model for model in map(make_model, range(99)) if len(model.classes) == 2)
+    models = map(make_model, range(99))
+    model = next(model for model in models if len(model.classes) == 2)
     files = deciding_files(model)
     config, weights = json.loads(files["config.json"]), files["model.safetensors"]
     for key, values in SETTINGS.items():
         for value in values:
-            yield (
-                f"{key} {value!r}",
-                files | {"config.json": json.dumps(config | {key: value}).encode()},
-            )
+            changed = json.dumps(config | {key: value}).encode()
+            yield f"{key} {value!r}", files | {"config.json": changed}
         rest = {name: value for name, value in config.items() if name != key}
         yield f"no {key}", files | {"config.json": json.dumps(rest).encode()}
-    for modifiers in [*([modifier] for modifier in MODIFIERS), MODIFIERS[:1] * 2, MODIFIERS[:2]]:
+    several = [[modifier] for modifier in MODIFIERS]
+    for modifiers in [*several, MODIFIERS[:1] * 2, MODIFIERS[:2]]:
         changed = json.dumps(config | {"modifiers": modifiers}).encode()
         yield f"modifiers {modifiers!r}", files | {"config.json": changed}
     for name, data in files.items():
@@ -241,7 +210,8 @@ def damaged_files() -> Iterator[tuple[str, dict[str, bytes]]]:
         yield f"{name} no UTF-8", files | {name: b"\xff" + data}
     tensors = load_tensors(weights)
     for number, (name, change) in enumerate(TENSORS):
-        changed = tensors | {name: np.ascontiguousarray(change(tensors.get(name, tensors["bias"])))}
+        tensor = tensors.get(name, tensors["bias"])
+        changed = tensors | {name: np.ascontiguousarray(change(tensor))}
         yield f"tensor {name} {number}", files | {"model.safetensors": save_tensors(changed)}
     for name in tensors:
         rest = {key: value for key, value in tensors.items() if key != name}
@@ -294,12 +264,10 @@ def write_vectors(
     cases, made = [], {"texts": 0, "undecided": 0, "level": 0, "attending": 0}
     for number, name in enumerate([*available(), *map(str, range(models))]):
         shipped = number < len(available())
-        model, path = (
-            (load_model(name), MODELS / name)
-            if shipped
-            else (make_model(int(name)), folder / "models" / name)
-        )
-        if not shipped:
+        if shipped:
+            model, path = load_model(name), MODELS / name
+        else:
+            model, path = make_model(int(name)), folder / "models" / name
             model.save(path)
         words = [modifier.word.strip("*") for modifier in model.modifiers for _ in range(20)]
         known = [*model.vocabulary.surfaces[:2000], *words]
@@ -309,7 +277,8 @@ def write_vectors(
         if reviews is not None and shipped:
             import pyarrow.parquet
 
-            runs.append((pyarrow.parquet.read_table(reviews)["text"].to_pylist()[:rows], False))
+            table = pyarrow.parquet.read_table(reviews)
+            runs.append((table["text"].to_pylist()[:rows], False))
         for some, full in runs:
             answers = [answer(model, text, full=full) for text in some]
             cases.append({"model": str(path.resolve()), "texts": some, "answers": answers})
@@ -335,8 +304,5 @@ if __name__ == "__main__":
     parser.add_argument("--texts-of-shipped", type=int, default=150)
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
-    print(
-        write_vectors(
-            args.folder, args.texts, args.models, args.reviews, args.rows, args.texts_of_shipped
-        )
-    )
+    sizes = args.reviews, args.rows, args.texts_of_shipped
+    print(write_vectors(args.folder, args.texts, args.models, *sizes))
