@@ -5,7 +5,7 @@ from pathlib import Path
 
 import hardmax as hm
 from hardmax import certificate, page, theorem
-from hardmax._float import solver
+from hardmax._float import kernels, search
 from hardmax.text import encoding, tables
 
 ROOT = Path(__file__).parents[2]
@@ -20,9 +20,10 @@ def test_pages_name_limits_as_they_are():
     assert most in words_of("page")
     assert f"takes at most {theorem.MOST_TOKENS:,} distinct tokens" in words_of("limitations")
     assert f"in parts of {tables.PART_ROWS:,} rows" in words_of("text")
-    in_the_plane = math.isqrt(solver._SMALL // 2)
+    in_the_plane = math.isqrt(kernels._SMALL // 2)
     told = f"Texts of up to {encoding.SHORT:,} characters and clouds of up to {in_the_plane} tokens"
     assert told in words_of("speed")
+    assert f"clouds of up to {math.isqrt(search._FEW_SCORES)} tokens." in words_of("speed")
 
 
 def test_the_page_of_certificates_names_what_a_check_may_cost():
