@@ -54,8 +54,8 @@ def run(*files: str | Path, **environment: str) -> list[tuple[int, str]]:
     """The status and the line of each file, checked in a process of their own, which ends if it
     takes more than it should."""
     command = [sys.executable, "-S", "-c", LIMITED, CHECKER, *files]
-    told = {"capture_output": True, "text": True, "check": False}
-    done = subprocess.run(command, env=os.environ | environment, **told)
+    variables = os.environ | environment
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
     assert (done.stderr, done.returncode) == ("", 0)
     answers = ("accepted: ", "refused: ", "undecided: ", "unreadable", "version: ")
     lines = done.stdout.splitlines()

@@ -114,8 +114,8 @@ def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha,
     assert together.settled_at == settled
     assert None not in settled
     # Layers before the clouds settle, at which they do, and long after.
-    layers: list[Any] = [0, 1, *settled, max(settled) + 1, 16, 17, 256]
-    for layer in ["limit", *layers, 3000, 3001, 10**12]:
+    looked_at: list[Any] = [0, 1, *settled, max(settled) + 1, 16, 17, 256]
+    for layer in ["limit", *looked_at, 3000, 3001, 10**12]:
         for tokens, run in zip(together.at(layer), alone, strict=True):
             assert np.array_equal(tokens, run.at(layer))
 
