@@ -202,11 +202,16 @@ def _enter(tokens, firsts, count, room, column_of):
         square = 0.0
         for axis in range(len(points)):
             square += tokens[firsts[p], axis] * tokens[firsts[p], axis]
-        length, column = np.sqrt(square) + 2.0**-500, p
-        while column > 0 and reach[column - 1] < length:
-            reach[column], chosen[column] = reach[column - 1], chosen[column - 1]
-            column -= 1
-        reach[column], chosen[column] = length, p
+        reach[p], chosen[p] = np.sqrt(square) + 2.0**-500, p
+    gap = count
+    while gap > 1:  # Shell's sort
+        gap = max(1, 5 * gap // 11)
+        for p in range(gap, count):
+            length, point, column = reach[p], chosen[p], p
+            while column >= gap and reach[column - gap] < length:
+                reach[column], chosen[column] = reach[column - gap], chosen[column - gap]
+                column -= gap
+            reach[column], chosen[column] = length, point
     for column in range(count):
         p = chosen[column]
         column_of[p] = column

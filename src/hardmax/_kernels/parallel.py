@@ -15,9 +15,10 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
-# Seconds: less is done sooner by one thread than others are awake; a turn among several threads,
-# and of one alone.
-_SHORT, _TURN, _TURN_ALONE = 2e-4, 5e-4, 0.1
+# Seconds: less is done sooner by one thread than others are awake; a turn of a thread, and the
+# longest one.
+_SHORT, _TURN, _LONGEST = 2e-4, 5e-4, 0.1
+_TURNS = 64  # a thread takes about as many
 _MEASURABLE = 1.5e-5  # what takes as long shows how long the rest takes
 
 T = TypeVar("T")
@@ -58,8 +59,9 @@ def parallel_for(work: Callable[..., Any], tasks: int, arguments: tuple[Any, ...
         done, spent = last, time.perf_counter() - began
     each = spent / done
     threads = 1 if (tasks - done) * each <= _SHORT else _limit.get() or max_threads()
-    longest = _TURN_ALONE if threads == 1 else _TURN
-    turn = max(1, min(int(longest / each), -(-(tasks - done) // threads)))
+    share = -(-(tasks - done) // threads)
+    # The first tasks may take longer than the others: a turn is no tiny part of the whole.
+    turn = max(1, int(min(max(_TURN / each, share / _TURNS), _LONGEST / each, share)))
     starts, stop = itertools.count(done, turn), threading.Event()  # `next` is atomic
 
     def take_turns() -> None:
