@@ -64,6 +64,52 @@ def run(*files: str | Path, **environment: str) -> list[tuple[int, str]]:
     return [(int(status), line) for line, status in pairs]
 
 
+def charges_of(document: dict[str, Any]) -> list[tuple[int, int, int, int]]:
+    """What a check asks for: products, digits of both factors, and how many are held."""
+    asked = []
+    charge = checker.Budget.charge
+
+    def watched(self, products, left=1, right=1, *, held=0):
+        asked.append((products, left, right, held))
+        charge(self, products, left, right, held=held)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checker.Budget, "charge", watched)
+        assert verify(document).accepted
+    return asked
+
+
+KINDS = {
+    "paper": {},
+    "steps": {"alpha": ["1", "1/3"]},
+    "metric": {"metric": [[2, 1], [1, 3]]},
+    "causal": {"mask": "causal"},
+    "both": {"metric": [[2, 1], [1, 3]], "mask": "causal"},
+}
+
+
+@pytest.mark.filterwarnings("ignore:the theorem does not apply")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_step_costs_something_and_more_tokens_or_digits_cost_more(kind: str):
+    random = np.random.default_rng(5)
+    dynamics = Dynamics(**{"alpha": "1/2"} | KINDS[kind])
+    works = []
+    for count, digits in ((6, 100), (12, 100), (24, 100), (24, 10**30)):
+        numbers = random.integers(-90, 91, (count, 2)).tolist()
+        cloud = [[f"{x * digits + 1}/{digits}" for x in row] for row in numbers]
+        asked = charges_of(limit(cloud, dynamics).prove())
+        for products, left, right, held in asked:
+            assert isinstance(products, int)
+            assert products >= 0
+            assert min(left, right) >= 1
+            assert held >= 0
+        works.append(sum(products * left * right for products, left, right, _ in asked))
+    assert works == sorted(works)
+    least = 24**2  # everybody's score of everybody
+    assert works[2] >= least
+    assert works[1] < 40 * works[0]
+
+
 def test_hostile_files_are_answered_in_seconds_and_little_memory(tmp_path: Path):
     names = some(HOSTILE)
     paths = [tmp_path / f"{number}.json" for number, _ in enumerate(names)]

@@ -31,12 +31,16 @@ def test_traits_keep_what_they_are_given_and_refuse_the_rest():
     explorer.dynamics = hm.Dynamics("1/3", [[2, 1], [1, 1]])
     assert (explorer.alpha, explorer.metric) == ("1/3", [["2", "1"], ["1", "1"]])
     assert explorer.dynamics == hm.Dynamics("1/3", [[2, 1], [1, 1]])
+    explorer.layer = "limit"
+    assert explorer.layer == "limit"
     wrong = [
         ("tokens", "x"),
         ("alpha", -1),
         ("alpha", 5000),
         ("metric", [[1, 2]]),
         ("layer", -1),
+        ("layer", "end"),
+        ("layer", "zero"),
         ("text", 3),
     ]
     for name, value in wrong:
