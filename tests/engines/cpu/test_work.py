@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax._float import general, rounded, shells, tree
+from hardmax._float import active_set, general, policies, rounded, shells, tree
 from hardmax._float.argmax import sample_rows, search_dense
 from hardmax._float.batch import UNDECIDED, walk_batch
 from hardmax._float.bounds import Frame, float_metric
@@ -204,3 +204,48 @@ def test_of_a_random_cloud_in_any_layer_integers_look_at_hardly_any_lead(monkeyp
     hm.simulate(tokens, hm.Dynamics(**{"alpha": "1/2"} | parts[kind]), layers=6)
     assert looked["among"] == 0
     assert looked["rivals"] <= 8
+
+
+@pytest.mark.parametrize("exponent", [0, -280, 300])
+@pytest.mark.parametrize("d", [3, 4])
+def test_of_a_gaussian_cloud_few_points_stay_in_searches_and_floats_decide_them_all(
+    monkeypatch, d, exponent
+):
+    tokens = np.random.default_rng(d).normal(size=(6000, d)) * 10.0**exponent
+    search, sizes = active_set.find_furthest, []
+
+    def watched(directions, points, slack):
+        sizes.append(len(points))
+        return search(directions, points, slack)
+
+    monkeypatch.setattr(active_set, "find_furthest", watched)
+    monkeypatch.setattr(policies.TieResolver, "_decide_exactly", None)
+    run = hm.simulate(tokens, hm.Dynamics("1/2"), layers=6)
+    assert sizes[0] == len(tokens)
+    assert sizes[-1] < 0.12 * len(tokens)
+    assert run.error < 1e-14 * np.abs(tokens).max()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e100])
+@pytest.mark.parametrize("kind", ["topk", "localmax", "causal localmax"])
+def test_of_thresholds_in_a_random_cloud_integers_look_at_few(monkeypatch, scale, kind):
+    tokens = scale * np.random.default_rng(2).normal(size=(70, 2))
+    slack = Fraction(3, 2) * Fraction(scale) ** 2
+    attention = hm.TopK(3) if kind == "topk" else hm.Localmax(slack)
+    mask = "causal" if kind.startswith("causal") else None
+    looked = {"leads": 0, "among": 0}
+    leads, among = general.threshold_leads, general.FloatHead._among
+
+    def counted_leads(*arguments):
+        looked["leads"] += 1
+        return leads(*arguments)
+
+    def counted_among(self, *arguments):
+        looked["among"] += 1
+        return among(self, *arguments)
+
+    monkeypatch.setattr(general, "FEW_SCORES", 0)
+    monkeypatch.setattr(general, "threshold_leads", counted_leads)
+    monkeypatch.setattr(general.FloatHead, "_among", counted_among)
+    hm.simulate(tokens, hm.Dynamics("1/2", attention=attention, mask=mask), layers=8)
+    assert looked == {"leads": 0, "among": 0}
