@@ -375,9 +375,9 @@ def limit(
     dynamics : Dynamics
         Step size and metric.
     max_layers : int, optional
-        Give up (`settled_at` is None) if the attended sets may still change after so many layers.
-        By default, after they had to be computed 10,000 times, or 500 times where tokens may never
-        settle: if the metric is not symmetric positive definite, or the layer not the paper's.
+        Give up (`settled_at` is None) if the attended sets may still change after this layer,
+        whatever the arithmetic. By default, after they had to be computed at 10,000 layers, or at
+        500 where tokens may never settle, as in `simulate`.
     arithmetic : {"certified", "exact"}, default "certified"
         As in `simulate`.
     columns : sequence of str or str, optional

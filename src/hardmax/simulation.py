@@ -90,10 +90,10 @@ def simulate(
     layers : int, optional
         Number of layers; by default as many as it takes until no attended set ever changes again.
     max_layers : int, optional
-        Without `layers`, give up (`settled_at` is None) after attended sets had to be computed at
-        so many layers; of a range of layers in which nothing changes only the first counts. By
-        default 10,000, or 500 where tokens may never settle: if the metric is not symmetric
-        positive definite, or the layer not the paper's.
+        Without `layers`, give up (`settled_at` is None) where attended sets may still change after
+        this layer. By default after they had to be computed at 10,000 layers, of a range in which
+        nothing changes at the first only; or at 500 where tokens may never settle: if the metric is
+        not symmetric positive definite, or the layer not the paper's.
     arithmetic : {"certified", "exact", "float"}, default "certified"
         Floats with every choice proved or decided by integers; integers alone; or floats that prove
         nothing. "certified" encloses softmax and normalisation in balls.
@@ -146,7 +146,8 @@ def simulate(
     if plan is None:
         return Runs(clouds, container, dynamics, walk)
     if len(plan.solvers) > 1 and takes(clouds, dynamics, layers):
-        kernel = Kernel(clouds, dynamics, layers, plan.most, read_by, progress)
+        most = plan.usual if max_layers is None else min(max_layers, plan.usual)
+        kernel = Kernel(clouds, dynamics, layers, most, read_by, progress)
     return Runs(clouds, container, dynamics, walk, kernel, progress)
 
 

@@ -252,6 +252,34 @@ def test_limits_have_the_attributes_of_a_limit():
             assert str(many[0]) == str(one)
 
 
+# It settles at layer 51.
+LATE = rational(
+    "2 -1 -1, 0 2 0, 0 -2 2, -1 0 -1, -2 -2 1, 0 -1 0, -1 -2 -1, 1 1 1, -2 2 -1, 0 0 0, .5 .5 .5"
+)
+TURNED = [[0, 0, -1], [0, -1, 0], [1, 0, 0]]
+# Settled at layer 0, which floats know some layers later: a tied token is never overtaken.
+TIED = rational("10 10 0 0, 10 -10 0 0, 0 0 0 50, 15 0 -9 10, 1 0 1 0")
+
+
+@settings(max_examples=examples(200))
+@example((LATE, TURNED, Fraction(1, 10)), 50)
+@example((LATE, TURNED, Fraction(1, 10)), 51)
+@example((TIED, None, Fraction(1, 100)), 3)
+@given(any_metric_problems(max_d=3, max_n=7), st.integers(0, 12))
+def test_the_last_layer_is_one_whoever_looks(problem, last):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric)
+    exact = hm.limit(cloud, dynamics, arithmetic="exact", max_layers=last)
+    others = [hm.limit(cloud, dynamics, max_layers=last)]
+    others += hm.limits([cloud, cloud], dynamics, max_layers=last)
+    for other in others:
+        assert (other.settled_at, other.stop_reason) == (exact.settled_at, exact.stop_reason)
+    if exact.settled_at is None:
+        assert exact.run.layers == last
+    else:
+        assert exact.settled_at <= last
+
+
 def test_where_a_cloud_has_not_settled_limit_points_are_its_last_layer():
     slow = np.random.default_rng(3).standard_normal((2, 200, 3))
     found = hm.limits(slow, hm.Dynamics("1/10"), max_layers=0)

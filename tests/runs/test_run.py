@@ -60,7 +60,7 @@ def test_layers_may_be_of_any_size():
 
 def test_nobody_is_dated_where_nobody_begins_to_lead():
     cloud = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
-    run = hm.limit(cloud, hm.Dynamics("1e-300"), arithmetic="exact", max_layers=10).run
+    run = hm.limit(cloud, hm.Dynamics("1e-300"), arithmetic="exact").run
     assert run.leader_layers.tolist() == [0, 0, 0]
     assert run.settled_at > 10**299
 

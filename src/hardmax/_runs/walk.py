@@ -21,8 +21,8 @@ from hardmax.engines import Engine, Gpu, Solver
 # Products of digits of exact positions, some 20 ns each, after which a cloud that has not
 # settled is given up.
 _MOST_WORK = 5 * 10**7
-# Layers at which attended sets are computed before a cloud is given up; layers other than the
-# paper's may never settle.
+# Layers at which attended sets are computed before a cloud is given up, if no last layer is given;
+# layers other than the paper's may never settle.
 MOST_LAYERS, FEWER_LAYERS = 10_000, 500
 _MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
 _KEPT = 2**25  # coordinates of the phases that are kept
@@ -38,15 +38,18 @@ class Plan:
     layers: int | None = None
     """The last layer; None: where the cloud settles."""
     max_layers: int | None = None
-    """Layers at which attended sets are computed before a cloud that does not settle is given
-    up."""
+    """The last layer that a cloud which does not settle is followed to."""
     engine: Engine = CPU
 
     @property
-    def most(self) -> int:
-        """`max_layers`, or what is usual."""
-        if self.max_layers is not None:
-            return self.max_layers
+    def last(self) -> int | None:
+        """The last layer that a run may have to know."""
+        return self.max_layers if self.layers is None else self.layers
+
+    @property
+    def usual(self) -> int:
+        """Layers at which attended sets are computed before a cloud is given up, without
+        `max_layers`."""
         may_cycle = not (self.dynamics.traits.plain and self.dynamics.is_definite)
         return FEWER_LAYERS if may_cycle else MOST_LAYERS
 
@@ -91,11 +94,14 @@ def _follow(points: Points, plan: Plan, solver: Solver, kind: TensorKind | None)
             decided.append((phase.layer, phase.decided_by, phase.margin))
             if not phase.unchanged:
                 changed_at = phase.layer
+            ends = phase.until is None or (plan.last is not None and phase.until > plan.last)
+            if ends and not is_last and plan.layers is None and _may_last(phase):
+                raise Undecided
             since = phase.leading_since(since)
             if len(kept) == room and plan.dynamics.traits.convex:
                 kept.pop()
             kept.append(phase)
-            if phase.until is None or (plan.layers is not None and phase.until > plan.layers):
+            if ends:
                 break
             if plan.layers is None:
                 work += 0 if phase.exactly is None else phase.exactly.work
@@ -110,9 +116,12 @@ def _follow(points: Points, plan: Plan, solver: Solver, kind: TensorKind | None)
         reason = f"exact positions would have more than {MOST_DIGITS:,} digits"
     latest = kept[-1]
     settled_at = changed_at if latest.until is None else None
-    layers = latest.layer if plan.layers is None else plan.layers
-    if "digits" in reason:  # up to the end of the phase everything is known
-        layers = latest.until - 1 if latest.until else latest.layer
+    # Up to the end of the phase everything is known.
+    layers = latest.layer if latest.until is None else latest.until - 1
+    if plan.layers is not None:
+        layers = plan.layers
+    elif plan.max_layers is not None:
+        layers = min(layers, plan.max_layers)
     numbers, names, margins = zip(*decided, strict=True)
     by_integers = any("integers" in name for name in names)
     return Run(
@@ -121,7 +130,7 @@ def _follow(points: Points, plan: Plan, solver: Solver, kind: TensorKind | None)
         phases=tuple(kept),
         layers=layers,
         settled_at=settled_at,
-        stop_reason=why_stopped(plan.layers, layers, settled_at, reason),
+        stop_reason=why_stopped(plan.layers, layers, settled_at, reason or "not settled yet"),
         arithmetic="exact" if by_integers else solver.arithmetic,
         leader_since=as_array(since, "`leader_since`"),
         decided_at=numbers,
@@ -143,9 +152,15 @@ def _is_slow(phase: Any, decided: int, unchanged: int, plan: Plan) -> bool:
     return points * int((~phase.choices.follows_leader).sum()) < _MOST_LEADS
 
 
+def _may_last(phase: Any) -> bool:
+    """Whether a phase may last for ever although its solver does not say so: points that tie
+    others may go on to do so."""
+    return phase.until is not None and bool((phase.choices.sizes > 1).any())
+
+
 def _why_give_up(decisions: int, work: int, phase: Any, plan: Plan) -> str:
     """Why a run that does not settle had better stop after a phase, if so."""
-    if decisions > plan.most:
+    if plan.max_layers is None and decisions > plan.usual:
         return "not settled yet"
     if work <= _MOST_WORK:
         return ""
@@ -156,7 +171,7 @@ def _why_give_up(decisions: int, work: int, phase: Any, plan: Plan) -> str:
     return f"exact positions have {digits:,} digits by now, and more with every layer"
 
 
-def why_stopped(asked: int | None, last: int, settled_at: int | None, reason: str = "") -> str:
+def why_stopped(asked: int | None, last: int, settled_at: int | None, reason: str) -> str:
     """Why a run that ends at layer `last` does so, in words."""
     if asked is not None:
         settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
