@@ -36,6 +36,7 @@ from hardmax._limits.clusters import (
 )
 from hardmax._limits.radius import check_proved, radius
 from hardmax._runs.run import Run, Runs, Table, Tables
+from hardmax._streams.chunks import is_stream
 from hardmax._streams.streamed import StreamedLimit, stream_limit
 from hardmax._tokens.batches import CloudArray, CloudList, Clouds, depth, read_batch
 from hardmax._tokens.columns import ColumnChoice
@@ -44,8 +45,7 @@ from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
-from hardmax.io import is_stream, read_tokens
-from hardmax.simulation import simulate
+from hardmax.simulation import read_tokens, simulate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,7 +21,6 @@ from hardmax._tokens.columns import (
     ColumnChoice,
     choose_columns,
     leave_out,
-    read_frame,
     refuse_row_numbers,
 )
 from hardmax._tokens.rationals import finite_number, fits_float64, parse_decimals
@@ -89,23 +88,6 @@ def read_cloud(path: str | Path, *, columns: ColumnChoice = None) -> Table | lis
         return _READERS[suffix](data, name, columns)
     problem = f"`columns` is for {', '.join(_NAMED)} files, whose columns have names"
     raise InputError(f"{problem}, not for {name}.")
-
-
-def is_stream(tokens: Any) -> bool:
-    """Whether tokens are read chunk by chunk: a memory map, Parquet files, a dataset of pyarrow, a
-    Dask array."""
-    if isinstance(tokens, np.memmap):
-        return tokens.ndim == 2
-    if isinstance(tokens, str | Path):
-        suffix = Path(tokens).suffix.lower()
-        return suffix == ".parquet" or suffix not in _READERS
-    return type(tokens).__module__.startswith(("dask.array", "pyarrow._dataset"))
-
-
-def read_tokens(tokens: Any, columns: ColumnChoice = None) -> Any:
-    """What a file holds, or the chosen columns of a data frame; all else as it came."""
-    read = read_cloud if isinstance(tokens, str | Path) else read_frame
-    return read(tokens, columns=columns)
 
 
 def _read_csv(data: bytes, name: str, columns: ColumnChoice = None) -> Table:
@@ -217,3 +199,4 @@ _READERS = {
     ".parquet": _read_parquet,
 }
 _NAMED = (".csv", ".tsv", ".parquet")
+WHOLE = {*_READERS} - {".parquet"}  # suffixes of files that are never read in chunks

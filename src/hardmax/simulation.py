@@ -21,11 +21,11 @@ from hardmax._runs.enclosures import ERROR, enclose, run_in_floats
 from hardmax._runs.run import Run, Runs, Tables, points_of
 from hardmax._runs.walk import Plan, read_clouds, run_points
 from hardmax._tokens.batches import BatchArray, BatchList, CloudArray, CloudList
-from hardmax._tokens.columns import ColumnChoice
+from hardmax._tokens.columns import ColumnChoice, read_frame
 from hardmax._tokens.tensors import is_tensor
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import ARITHMETICS, Engine, Gpu, engine_for, solvers_for
-from hardmax.io import read_tokens
+from hardmax.io import read_cloud
 
 
 class Options(TypedDict, total=False):
@@ -149,6 +149,12 @@ def simulate(
         most = plan.usual if max_layers is None else min(max_layers, plan.usual)
         kernel = Kernel(clouds, dynamics, layers, most, read_by, progress)
     return Runs(clouds, container, dynamics, walk, kernel, progress)
+
+
+def read_tokens(tokens: Any, columns: ColumnChoice = None) -> Any:
+    """What a file holds, or the chosen columns of a data frame; all else as it came."""
+    read = read_cloud if isinstance(tokens, str | Path) else read_frame
+    return read(tokens, columns=columns)
 
 
 def _layer_by_layer(

@@ -21,6 +21,7 @@ from hardmax._common.validation import (
 )
 from hardmax._kernels.parallel import limit_threads
 from hardmax._tokens.columns import ColumnChoice, choose_columns, refuse_row_numbers
+from hardmax.io import WHOLE
 
 COORDINATES = 2**20  # of a chunk, where we choose its size
 BLOCKS = 16  # of a dask array whose results are in this process at once
@@ -119,6 +120,16 @@ def read_chunk(chunk: Any, first: int) -> np.ndarray:
         found = f"token {first + row:,} is {shorten(table[row].tolist())}"
         raise InputError(f"`tokens` must be finite: {found}.")
     return table
+
+
+def is_stream(tokens: Any) -> bool:
+    """Whether tokens are read chunk by chunk: a memory map, Parquet files, a dataset of pyarrow, a
+    Dask array."""
+    if isinstance(tokens, np.memmap):
+        return tokens.ndim == 2
+    if isinstance(tokens, str | Path):
+        return Path(tokens).suffix.lower() not in WHOLE
+    return type(tokens).__module__.startswith(("dask.array", "pyarrow._dataset"))
 
 
 def open_chunks(
