@@ -258,6 +258,17 @@ def test_weights_are_not_unique_and_may_be_zero():
         assert verify(changed(document, "limits", number, to=other))
 
 
+@pytest.mark.parametrize("weights", ["1 1", "1/4 1/4", "3/2 3/2", "0 0"])
+def test_weights_of_the_origin_add_up_to_one(weights: str):
+    # Any multiple of them has the same mean there.
+    document = limit([[1], [0], [-1]], Dynamics("1/2")).prove()
+    face = {"face": [0, 2], "point": ["0"], "weights": ["1/2", "1/2"]}
+    number = document["limit_of"][1]
+    assert verify(changed(document, "limits", number, to=face))
+    other = face | {"weights": weights.split()}
+    assert not verify(changed(document, "limits", number, to=other))
+
+
 # What is false is refused, with its name
 
 # A place in an example, values that make it false or no certificate, and what the reason begins

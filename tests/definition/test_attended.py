@@ -5,7 +5,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax._layer.attended import AttendedIndices
+from hardmax._layer.attended import AttendedIndices, sort_rows
 
 
 @st.composite
@@ -40,3 +40,12 @@ def test_choices_are_lists_in_another_form(lists, data):
     expected = [changed.get(row, several) for row, several in enumerate(lists)]
     assert found.lists() == expected
     assert choices.lists() == lists
+
+
+@settings(max_examples=examples(1000))
+@given(st.lists(st.lists(st.integers(0, 5), max_size=4), min_size=1, max_size=6))
+def test_each_row_is_sorted_by_itself(rows):
+    indices = np.array([index for row in rows for index in row], dtype=np.int64)
+    sizes = np.array([len(row) for row in rows])
+    found = sort_rows(indices, sizes).tolist()
+    assert found == [index for row in rows for index in sorted(row)]
