@@ -208,6 +208,9 @@ class Limit(Tabular):
         reach = self.radius() if check_bool(radius, "`radius`") else None
         if reach == math.inf:
             raise InputError("`radius`: a single token may be moved anywhere.")
+        metric = self.run.dynamics.metric
+        if radius and metric is not None and (metric != metric.T).any():
+            raise InputError("`radius`: no checker proves it where the metric is not symmetric.")
         return certify(self.run, self.clusters, reach)
 
     def _columns(self) -> Columns:

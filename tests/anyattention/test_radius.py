@@ -112,6 +112,10 @@ def test_what_has_no_radius_says_why():
     assert hasattr(masked, "radius")
     with pytest.raises(hm.InputError, match="`radius` knows the paper's layer only"):
         masked.radius()
+    skew = hm.limit([[3, 1], [-1, 0], [0, 2]], hm.Dynamics(1, [[1, 1], [0, 1]]))
+    assert skew.radius() > 0
+    with pytest.raises(hm.InputError, match="not symmetric"):
+        skew.prove(radius=True)
     x = 2 - Fraction(1, 2**14)
     late = [[x, 2], [x, -2], [2, 1], [2, -1], ["1/2", 0]]
     with pytest.raises(hm.InputError, match="settled at layer 49,153"):
