@@ -1,12 +1,15 @@
 """Leaving out who can no longer win must change nothing; the hull in which they are is proved."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import oracle
 import pytest
 from agreement import assert_same_sets
-from hypothesis import given
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import problems
 
 import hardmax as hm
@@ -174,3 +177,30 @@ def test_a_hull_that_qhull_gets_wrong_is_refused_or_widens_the_error(first, lift
     else:
         assert found is not None
         assert 0.9e-6 < found.off - usual.off < 1.1e-6
+
+
+@settings(max_examples=examples(400))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5))
+def test_every_point_is_within_its_error_of_where_it_is_in_fractions(seed, layers):
+    """Also the means of many that are far away, of a point that is near."""
+    random = np.random.default_rng(seed)
+    count = 12
+    sizes = 10.0 ** random.integers(-9, 10, (count, 1))
+    positions = random.normal(size=(count, 2)) * sizes
+    sets = [
+        sorted(random.choice(count, random.choice([1, 1, 2, 9]), replace=False).tolist())
+        for _ in range(count)
+    ]
+    weights = random.integers(1, 4, count)
+    here = replace(members(positions), multiplicities=weights)
+    later = here.after_layers(AttendedIndices.of_sets(sets), layers)
+    share = Fraction(1, 2) ** layers
+    exact = [[Fraction(x) for x in row] for row in positions.tolist()]
+    for row, chosen in enumerate(sets):
+        total = int(weights[chosen].sum())
+        for axis in range(2):
+            mean = sum(int(weights[j]) * exact[j][axis] for j in chosen) / total
+            truth = mean + share * (exact[row][axis] - mean)
+            found = Fraction(float(later.positions[row, axis]))
+            assert abs(found - truth) <= Fraction(float(later.errors[row]))
+            assert later.errors[row] <= later.worst
