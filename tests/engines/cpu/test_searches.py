@@ -69,9 +69,10 @@ def test_every_search_finds_what_all_scores_give(name, relative):
 
 
 @pytest.mark.parametrize("d", [70_000, 150_528])
-def test_products_of_bytes_do_not_overflow_in_many_dimensions(d):
+@pytest.mark.parametrize("positive", [0.5, 1])
+def test_products_of_bytes_do_not_overflow_in_many_dimensions(d, positive):
     # A bug that was: from d = 133,144 on, products of 127 by 127 do not fit into 32 bits.
-    signs = np.where(np.random.default_rng(d).random(d) < 0.5, 1.0, -1.0)
+    signs = np.where(np.random.default_rng(d).random(d) < positive, 1.0, -1.0)
     lengths = np.array([1, 1 - 2.0**-7, -1, 2.0**-7 - 1])
     points, slack = np.outer(lengths, signs), np.full(4, 1e-6)
     found = SEARCHES["rounded"].function(points, points, slack)
