@@ -1,7 +1,7 @@
 """The model `sentiment-en`: trained on a mixture of corpora, measured once, beside word lists; and
 what reading adds.
 
-python benchmarks/sentiment.py train DATA TRAINED [--validation]
+python benchmarks/sentiment.py train DATA TRAINED NAME [--validation]
 python benchmarks/sentiment.py measure DATA TRAINED SHIPPED
 python benchmarks/sentiment.py ablate DATA
 
@@ -30,25 +30,39 @@ from hardmax.text.evaluation import calibration_error, summarize
 from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load_model
 from hardmax.text.text_model import TextModel
-from hardmax.text.vocabulary import take_tokens
 from hardmax.train import Settings, fit
 
 CLASSES = np.array(["negative", "positive"])
-SETTINGS = Settings(
-    ngram_range=(1, 3),
-    min_df=3,
-    scaling="evidence",
-    C=0.3,
-    stop_words=(),
-    fit_intercept=False,
-    alpha="0",
-    vectors="english",
-)
-TOKENS = 80_000  # that are kept
+HERE = Path(__file__).parent
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a list beside this file."""
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
+    return tuple(" ".join(line for line in lines if not line.startswith("#")).split())
+
+
+COMMON = {
+    "ngram_range": (1, 3),
+    "min_df": 3,
+    "scaling": "evidence",
+    "exclude": words_of("groups.txt"),
+    "fit_intercept": False,
+    "alpha": "0",
+    "vectors": "english",
+}
+SETTINGS = {
+    "sentiment-en": Settings(
+        C=1.0, stop_words=words_of("silent.txt"), max_features=20_000, **COMMON
+    ),
+    "sentiment-en-best": Settings(
+        C=0.3, stop_words=(), overlapping=True, max_features=80_000, **COMMON
+    ),
+}
 # How much a text of each corpus counts, where it is from, and the rights to it as far as they are
 # known.
 CORPORA = {
-    "imdb": (0.5, "IMDb reviews (Maas et al. 2011)", "unknown"),
+    "imdb": (1.0, "IMDb reviews (Maas et al. 2011)", "unknown"),
     "mr": (1.0, "MR, sentences about films (Pang and Lee 2005)", "unknown"),
     "cr": (2.0, "CR, customer reviews (Hu and Liu 2004)", "unknown"),
     "mpqa": (0.5, "MPQA, phrases of news (Wiebe et al. 2005)", "unknown"),
@@ -61,7 +75,14 @@ CORPORA = {
     "rated_news": (1.0, "sentences of editorials (Hutto and Gilbert 2014)", "MIT"),
     "rated_products": (2.0, "sentences of product reviews (Hutto and Gilbert 2014)", "MIT"),
     "restaurants": (1.0, "sentences about restaurants (MAMS, Jiang et al. 2019)", "Apache 2.0"),
+    "sst_phrases": (
+        0.4,
+        "phrases of the Stanford Sentiment Treebank (Socher et al. 2013)",
+        "unknown",
+    ),
 }
+# How sure a phrase of the treebank is to be positive, by its label.
+SURENESS = (0.0, 0.1, 0.5, 0.9, 1.0)
 PURPOSE = "English texts of any kind and length: is it praise or blame?"
 JUDGED = {
     "imdb": "test reviews of IMDb, once",
@@ -85,16 +106,24 @@ ABLATED = (
 
 @dataclass(frozen=True)
 class Part:
-    """Texts and whether each is positive."""
+    """Texts, whether each is positive, how much it counts, and what it belongs to."""
 
     texts: list[str]
     labels: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def pick(self, rows: np.ndarray) -> "Part":
-        return Part([self.texts[row] for row in rows], self.labels[rows])
+        columns = (column[rows] for column in (self.labels, self.weights, self.groups))
+        return Part([self.texts[row] for row in rows], *columns)
+
+
+def part_of(texts: list[str], labels: Any) -> Part:
+    count = len(texts)
+    return Part(texts, np.array(labels, dtype=bool), np.ones(count), np.arange(count))
 
 
 def joined(text: str) -> str:
@@ -112,19 +141,59 @@ def read(data: Path, name: str, split: str = "train") -> Part:
         table = table.filter([each == split for each in table["split"].to_pylist()])
     texts = table["text"].to_pylist()
     is_positive = [str(label) in ("1", "positive") for label in table["label"].to_pylist()]
-    return Part(
-        [joined(text) for text in texts] if name in ("mr", "cr", "mpqa") else texts,
-        np.array(is_positive),
+    return part_of(
+        [joined(text) for text in texts] if name in ("mr", "cr", "mpqa") else texts, is_positive
     )
+
+
+def read_phrases(data: Path) -> Part:
+    """The phrases of the treebank; those that are not sure count for both classes."""
+    table = parquet.read_table(data / "sentiment/sst_phrases.parquet").to_pydict()
+    sure = np.array(SURENESS)[table["label"]]
+    texts = [joined(text) for text in table["text"]]
+    parts = []
+    for label, weights in enumerate((1 - sure, sure)):
+        rows = np.flatnonzero(weights > 0)
+        labels = np.full(len(texts), label, dtype=bool)
+        parts.append(Part(texts, labels, weights, np.array(table["tree"])).pick(rows))
+    first, second = parts
+    arrays = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("labels", "weights", "groups")
+    )
+    return Part([*first.texts, *second.texts], *arrays)
+
+
+def plainly(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", " ", text.lower()).strip()
+
+
+def without(parts: dict[str, Part], held_out: list[str]) -> dict[str, Part]:
+    """Texts that share thirty characters with held-out ones go, phrases of the treebank with
+    their trees."""
+    known = {plainly(text) for text in held_out}
+    pieces = {text[at : at + 30] for text in known for at in range(max(1, len(text) - 29))}
+    left = {}
+    for name, part in parts.items():
+        plain = [plainly(text) for text in part.texts]
+        shares = np.array(
+            [
+                text in known or any(text[at : at + 30] in pieces for at in range(len(text) - 29))
+                for text in plain
+            ]
+        )
+        if name == "sst_phrases":
+            trees = np.unique(part.groups[[text in known for text in plain]])
+            shares |= np.isin(part.groups, trees)
+        left[name] = part if name == "imdb" else part.pick(np.flatnonzero(~shares))
+    return left
 
 
 def read_plain(path: Path) -> Part:
     """The sentences of a table that are positive or negative."""
     with path.open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["label"] in CLASSES.tolist()]
-    return Part(
-        [row["text"] for row in rows], np.array([row["label"] == "positive" for row in rows])
-    )
+    return part_of([row["text"] for row in rows], [row["label"] == "positive" for row in rows])
 
 
 def plain_files(data: Path) -> dict[str, Path]:
@@ -137,24 +206,18 @@ def plain_files(data: Path) -> dict[str, Path]:
 
 def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] = ()) -> TextModel:
     """A model of all parts; texts in `without` are left out."""
-    texts, labels, weights = [], [], []
+    texts, labels, weights, groups = [], [], [], []
     for name, part in parts.items():
         keep = [row for row, text in enumerate(part.texts) if text.strip().lower() not in without]
         kept = part.pick(np.array(keep))
         texts += kept.texts
         labels.append(kept.labels)
-        weights.append(np.full(len(kept), CORPORA[name][0]))
+        weights.append(kept.weights * CORPORA[name][0])
+        groups.append([f"{name} {group}" for group in kept.groups.tolist()])
     truth = CLASSES[np.concatenate(labels).astype(int)]
-    rows = np.arange(len(texts))
-    texts, truth, how = with_sentences(texts, truth, np.concatenate(weights), rows, seed=0)
-    model = fit(texts, truth, settings, **how, progress=print)
-    heaviest = np.abs(model.weights).max(axis=1) * np.sqrt(
-        np.maximum(model.vocabulary.documents, 1)
-    )
-    kept = np.sort(np.argsort(-heaviest, kind="stable")[:TOKENS])
-    return replace(
-        model, vocabulary=take_tokens(model.vocabulary, kept), weights=model.weights[kept]
-    )
+    about = np.concatenate(weights), np.concatenate(groups)
+    texts, truth, how = with_sentences(texts, truth, *about, seed=0)
+    return fit(texts, truth, settings, **how, progress=print)
 
 
 def judge(model: TextModel, part: Part) -> dict[str, float]:
@@ -179,31 +242,31 @@ def summarize_part(model: TextModel, part: Part, on: str) -> dict[str, Any]:
     return summarize(on, truth, predicted, chances)
 
 
-def train(data: Path, folder: Path, *, validation: bool) -> None:
-    parts, judged = {name: read(data, name) for name in CORPORA}, {}
-    rng, began = np.random.default_rng(5), time.process_time()
-    for name, share in (("imdb", 0.1), ("mr", 0.2), ("cr", 0.2)) if validation else ():
-        held_out = rng.random(len(parts[name])) < share
-        judged[name] = parts[name].pick(np.flatnonzero(held_out))
-        parts[name] = parts[name].pick(np.flatnonzero(~held_out))
+def train(data: Path, folder: Path, name: str, *, validation: bool) -> None:
+    parts = {corpus: read(data, corpus) for corpus in CORPORA if corpus != "sst_phrases"}
+    parts["sst_phrases"] = read_phrases(data)
+    rng, began, judged = np.random.default_rng(5), time.process_time(), dict[str, Part]()
+    for corpus, share in (("imdb", 0.1), ("mr", 0.2), ("cr", 0.2)) if validation else ():
+        held_out = rng.random(len(parts[corpus])) < share
+        judged[corpus] = parts[corpus].pick(np.flatnonzero(held_out))
+        parts[corpus] = parts[corpus].pick(np.flatnonzero(~held_out))
+    if validation:
+        parts = without(parts, judged["mr"].texts + judged["cr"].texts)
     plain = {
         text.strip().lower()
         for path in plain_files(data).values()
         for text in read_plain(path).texts
     }
-    model = learn(parts, SETTINGS, plain)
-    print(
-        model, model.modifiers, f"{time.process_time() - began:.0f} s of processor time", sep="\n"
-    )
+    model = learn(parts, SETTINGS[name], plain)
+    seconds = time.process_time() - began
+    print(model, *model.modifiers, f"{seconds:.0f} s of processor time", sep="\n")
+    model.save(folder)
     if not validation:
-        model.save(folder)
         return
-    judged["tweets_val"], judged["sentences.csv"] = (
-        read(data, "tweets_val"),
-        read_plain(plain_files(data)["sentences.csv"]),
-    )
-    for name, part in judged.items():
-        print(name, {key: round(value, 4) for key, value in judge(model, part).items()})
+    judged["tweets_val"] = read(data, "tweets_val")
+    judged["sentences.csv"] = read_plain(plain_files(data)["sentences.csv"])
+    for corpus, part in judged.items():
+        print(corpus, {key: round(value, 4) for key, value in judge(model, part).items()})
 
 
 def word_lists() -> dict[str, Any]:
@@ -290,7 +353,7 @@ def ablate(data: Path) -> None:
 if __name__ == "__main__":
     command, data, *rest = sys.argv[1:]
     if command == "train":
-        train(Path(data), Path(rest[0]), validation="--validation" in rest)
+        train(Path(data), Path(rest[0]), rest[1], validation="--validation" in rest)
     elif command == "measure":
         measure(Path(data), *map(Path, rest))
     else:

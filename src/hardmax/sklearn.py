@@ -44,7 +44,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     ----------
     ngram_range : (int, int), default (1, 2)
         Tokens are words, and phrases of up to as many words as the second number; the first is 1.
-    overlapping : bool, default True
+    overlapping : bool, default False
         Count every token that occurs in a text; if False, every word belongs to one token at most.
     min_df : int, optional
         Leave out tokens that occur in fewer texts; by default the largest of 1, 2 and 3 at which
@@ -109,7 +109,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self,
         *,
         ngram_range: tuple[int, int] = (1, 2),
-        overlapping: bool = True,
+        overlapping: bool = False,
         min_df: int | None = None,
         max_features: int | None = None,
         exclude: Sequence[str] = (),

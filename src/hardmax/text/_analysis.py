@@ -9,7 +9,6 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
 from hardmax._kernels.compiling import interpreted
-from hardmax._tokens.batches import Clouds
 from hardmax.text._kernels_votes import Said, Votes, Voting, vote_texts
 from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
 
@@ -47,6 +46,8 @@ class Analysis:
     """How often each token is in its text."""
     factors: np.ndarray
     """What modifiers multiply the vote of each token by, the mean over its places."""
+    shifts: np.ndarray
+    """What they add to it then, in the unit of the weights."""
     offsets: np.ndarray
     votes: np.ndarray
     """What each token adds to the logits, (tokens, rows); inactive ones add nothing."""
@@ -89,24 +90,22 @@ class Analysis:
 
     @cached_property
     def leads(self) -> np.ndarray:
-        """Whether each token is a leader: in the limit of the cloud of its text's votes, it stays
-        where it is."""
+        """Whether each token is a leader, the strongest of its class in its text."""
         places = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         return self.active & (self.follows == places)
 
     @cached_property
     def follows(self) -> np.ndarray:
-        """The place in its text of the leader that each active token ends at; -1: it is not active,
-        or ends between several. Of equal tokens the first leads."""
+        """The place in its text of the leader of each active token, the strongest of its class, of
+        equal ones the first; -1: it is not active, or there are more than two classes."""
         active = np.flatnonzero(self.active)
         texts = np.repeat(np.arange(len(self)), self.active_per_text)
-        votes = (self.weights * self.factors[:, None])[active]
-        if votes.shape[1] == 1:
-            leaders = _leaders_on_line(votes[:, 0], texts)
-        else:
-            leaders = _leaders_in_space(votes, texts)
+        votes = (self.weights * self.factors[:, None] + self.shifts[:, None])[active]
         follows = np.full(len(self.ids), -1)
-        follows[active] = np.where(leaders >= 0, active[leaders] - self.offsets[texts], -1)
+        if votes.shape[1] > 1:
+            return follows
+        leaders = _leaders_on_line(votes[:, 0], texts)
+        follows[active] = active[leaders] - self.offsets[texts]
         return follows
 
     def _count(self, chosen: np.ndarray) -> np.ndarray:
@@ -127,26 +126,6 @@ def _leaders_on_line(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
     return leader_of[groups]
 
 
-def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """For each token the one at which it ends, after infinitely many layers; -1 if it ends between
-    several."""
-    from hardmax._limits.clusters import Vertex
-    from hardmax.dynamics import Dynamics
-    from hardmax.infinite_depth import limits
-
-    if not len(votes):
-        return np.empty(0, dtype=int)
-    starts = np.flatnonzero(np.diff(texts, prepend=-1))
-    bounds = np.append(starts, len(votes))
-    found = limits(Clouds(votes, bounds), Dynamics(1))
-    ends = np.concatenate(found.runs.leader_of)
-    for text in np.flatnonzero(ends[starts] < 0).tolist():  # not all of its tokens follow leaders
-        clusters = found[text].clusters
-        vertices = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
-        ends[bounds[text] : bounds[text + 1]] = np.array(vertices)[clusters.labels]
-    return np.where(ends < 0, -1, ends + np.repeat(starts, np.diff(bounds)))
-
-
 def kept_share(alpha: str) -> float:
     """What a token keeps of its own vote in a layer of that step size."""
     return float(1 / (1 + Fraction(alpha)))
@@ -162,8 +141,9 @@ def weigh(encoded: Encoded, voting: Voting) -> Analysis:
         np.empty((texts, max(2, rows))),
     )
     with interpreted(vote_texts, if_small=tokens <= FEW):
-        vote_texts(Said(encoded.ids, encoded.factors, encoded.offsets), voting, votes)
-    columns = encoded.ids, encoded.counts, encoded.factors, encoded.offsets
+        said = Said(encoded.ids, encoded.factors, encoded.shifts, encoded.offsets)
+        vote_texts(said, voting, votes)
+    columns = encoded.ids, encoded.counts, encoded.factors, encoded.shifts, encoded.offsets
     return Analysis(*columns, *votes, voting.weights[encoded.ids])
 
 

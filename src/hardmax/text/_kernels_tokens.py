@@ -42,6 +42,7 @@ class Modifiers(NamedTuple):
     the beginning) `letters[bounds[f]:bounds[f + 1]]`."""
 
     factors: np.ndarray  # float64
+    shifts: np.ndarray  # float64
     strengths: np.ndarray  # float64
     of_word: np.ndarray  # int32
     letters: np.ndarray  # uint32
@@ -60,13 +61,14 @@ class Attending(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What texts get: `sizes[t]` tokens from `bases[t]` on, how often each is there, and the mean
-    of its factors."""
+    """What texts get: `sizes[t]` tokens from `bases[t]` on, how often each is there, and the means
+    of its factors and shifts."""
 
     bases: np.ndarray  # int64
     ids: np.ndarray  # int32
     counts: np.ndarray  # int32
     factors: np.ndarray  # float64
+    shifts: np.ndarray  # float64
     sizes: np.ndarray  # int64
 
 
@@ -203,11 +205,11 @@ def _attended_by(first, last, attending):
 
 
 @njit
-def _collect(standing, count, attending, factors, place, found, text):
+def _collect(standing, count, attending, modifiers, place, found, text):
     """Write the distinct ones among the first `count` tokens to a text's place in `found`; return
     how many.
 
-    `place[v]`, -1 before and after, says where token v is among them. Without factors nothing
+    `place[v]`, -1 before and after, says where token v is among them. Without modifiers nothing
     attends."""
     base, tokens = found.bases[text], 0
     for i in range(count):
@@ -215,17 +217,24 @@ def _collect(standing, count, attending, factors, place, found, text):
         if place[token] < 0:
             place[token] = tokens
             at = base + tokens
-            found.ids[at], found.counts[at], found.factors[at] = token, 0, 0.0
+            found.ids[at], found.counts[at] = token, 0
+            found.factors[at], found.shifts[at] = 0.0, 0.0
             tokens += 1
         at = base + place[token]
         found.counts[at] += 1
         attended = np.int32(-1)
-        if len(factors):
+        if len(modifiers.factors):
             attended = _attended_by(standing.firsts[i], standing.lasts[i], attending)
-        found.factors[at] += factors[attending.modifiers[attended]] if attended >= 0 else 1.0
+        if attended < 0:
+            found.factors[at] += 1.0
+            continue
+        modifier = attending.modifiers[attended]
+        found.factors[at] += modifiers.factors[modifier]
+        found.shifts[at] += modifiers.shifts[modifier]
     for at in range(base, base + tokens):
         place[found.ids[at]] = -1
         found.factors[at] /= found.counts[at]
+        found.shifts[at] /= found.counts[at]
     return tokens
 
 
@@ -257,9 +266,7 @@ def encode_texts(
             count = _keep_segments(standing, count)
         if len(modifiers.factors):
             _attend(pieces, size, numbers, modifiers, attending)
-        found.sizes[text] = _collect(
-            standing, count, attending, modifiers.factors, place, found, text
-        )
+        found.sizes[text] = _collect(standing, count, attending, modifiers, place, found, text)
 
 
 @njit

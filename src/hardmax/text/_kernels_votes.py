@@ -12,10 +12,11 @@ TEXTS = 64  # a task for a thread
 
 class Said(NamedTuple):
     """Text t has the tokens `ids[offsets[t]:offsets[t + 1]]`, whose weights are multiplied by their
-    factors."""
+    factors, and moved by their shifts."""
 
     ids: np.ndarray
     factors: np.ndarray
+    shifts: np.ndarray
     offsets: np.ndarray
 
 
@@ -73,7 +74,7 @@ def vote_texts(first, last, said, voting, found):
         largest, high, low = 0.0, 0.0, 0.0
         for t in range(start, end):
             for row in range(rows):
-                vote = weights[said.ids[t], row] * said.factors[t]
+                vote = weights[said.ids[t], row] * said.factors[t] + said.shifts[t]
                 votes[t, row] = vote
                 largest, high, low = max(largest, abs(vote)), max(high, vote), min(low, vote)
         least, size = voting.gate * largest, end - start + voting.neutral_weight

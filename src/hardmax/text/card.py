@@ -179,7 +179,7 @@ def _facts(model: "TextModel") -> dict[str, str]:
         "vocabulary": pluralize(len(model.vocabulary), "token"),
         "tokens of a text": "may overlap" if tokeniser.overlapping else "do not overlap",
         "longest phrase": pluralize(tokeniser.longest_phrase, "word"),
-        "modifiers": ", ".join(f"{m.word} × {m.factor:g}" for m in model.modifiers) or "none",
+        "modifiers": ", ".join(map(str, model.modifiers)) or "none",
     }
 
 

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 class Reading:
     """A text as a cloud of hardmax attention: what `make_reading` returns.
 
-    A point is (vote of each class, 1, key, channels). Modifiers have a key, how strong they are and
-    where they stand, and lie at vote 0. Each point may attend to itself and to the modifiers in its
-    scope; in the first layer with several factors it learns which modifier is the strongest
-    (`channels`), and then in one layer for each factor its votes are multiplied.
+    A point is (vote of each class, 1, key, shift, channels). Modifiers have a key, how strong they
+    are and where they stand, and a shift, and lie at vote 0. Each point may attend to itself and to
+    the modifiers in its scope; in the first layer with several factors it learns which modifier is
+    the strongest (`channels`), and then in one layer for each factor its votes are multiplied, and
+    moved by the shift.
 
     Examples
     --------
@@ -44,7 +45,7 @@ class Reading:
     attends: tuple[int, ...]
     """The point that each attends to, itself if it is not modified."""
     cloud: np.ndarray
-    """Where the points begin, (points, classes + 2 + channels)."""
+    """Where the points begin, (points, classes + 3 + channels)."""
     layers: tuple[Dynamics, ...]
     """The layers, one after the other."""
 
@@ -52,7 +53,7 @@ class Reading:
     def votes(self) -> np.ndarray:
         """The votes after the layers, exactly as `hardmax.simulate` gives them."""
         points, channels = self.cloud, max(len(self.layers) - 1, 0)
-        rows = points.shape[1] - 2 - channels
+        rows = points.shape[1] - 3 - channels
         for layer in self.layers:
             points = simulate(points, layer, layers=1).at(1)
         return points[:, :rows].astype(float)
@@ -90,16 +91,16 @@ def make_reading(model: "TextModel", text: str) -> Reading:
     count, rows = len(known) + len(places), weights.shape[1]
     factors = sorted({reader.modifiers[numbers[place]].factor for place in places})
     channels = len(factors) if len(factors) > 1 else 0
-    cloud, mask = np.zeros((count, rows + 2 + channels)), np.eye(count, dtype=bool)
+    cloud, mask = np.zeros((count, rows + 3 + channels)), np.eye(count, dtype=bool)
     cloud[: len(known), :rows], cloud[:, rows] = weights, 1
     # Keys of equally strong modifiers differ by less than those of others; powers of two are exact.
     finest = Fraction(1, STEPS << len(words).bit_length())
     for place, point in point_of.items():
         modifier = reader.modifiers[numbers[place]]
         key = Fraction(modifier.strength) + Fraction(1, STEPS) + place * finest
-        cloud[point, rows + 1] = float(key)
+        cloud[point, rows + 1 : rows + 3] = float(key), modifier.shift
         if channels:
-            cloud[point, rows + 2 + factors.index(modifier.factor)] = 1
+            cloud[point, rows + 3 + factors.index(modifier.factor)] = 1
     attends = list(range(count))
     for point, (_, first, last) in enumerate(known):
         near = reader.in_scope(words, numbers, first)
@@ -117,22 +118,28 @@ def make_reading(model: "TextModel", text: str) -> Reading:
 
 def _layers(factors: list[float], rows: int, channels: int) -> list[dict[str, Any]]:
     """Metric and value of each layer. With value V and step 1 a point that attends to another goes
-    to (I + V)^-1 (z + V other): V = 1/g - 1 multiplies votes by g if those of the other are 0."""
-    width, one, key = rows + 2 + channels, rows, rows + 1
+    to (I + V)^-1 (z + V other): V = 1/g - 1 multiplies votes by g if those of the other are 0, and
+    1/g from the other's shift to the vote adds that."""
+    width, one, key, shift = rows + 3 + channels, rows, rows + 1, rows + 2
 
     def matrix(entries: dict[tuple[int, int], Any]) -> list[list[Any]]:
         return [[entries.get((row, column), 0) for column in range(width)] for row in range(width)]
 
-    votes = [{(row, row): 1 / Fraction(factor) - 1 for row in range(rows)} for factor in factors]
+    votes = []
+    for factor in factors:
+        inverse = 1 / Fraction(factor)
+        votes.append({(row, row): inverse - 1 for row in range(rows)})
+        if rows == 1:
+            votes[-1][0, shift] = inverse
     by_key = matrix({(key, one): 1})
     if not channels:
         return [{"metric": by_key, "value": matrix(value)} for value in votes]
     # The first layer brings half of the channel of the modifier; then the score of a modifier is
     # its key for those who have the channel of the layer's factor, and less than their own for all
     # others.
-    chosen = {(one + 2 + c, one + 2 + c): 1 for c in range(channels)}
+    chosen = {(shift + 1 + c, shift + 1 + c): 1 for c in range(channels)}
     layers = [{"metric": by_key, "value": matrix(chosen)}]
     for c, value in enumerate(votes):
-        metric = matrix({(key, one): -1, (key, one + 2 + c): 4})
+        metric = matrix({(key, one): -1, (key, shift + 1 + c): 4})
         layers.append({"metric": metric, "value": matrix(value)})
     return layers

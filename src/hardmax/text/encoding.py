@@ -35,18 +35,20 @@ _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts`
-    says; its vote is multiplied by `factors`, the mean over its places."""
+    says; its vote is multiplied by `factors`, and moved by `shifts`, means over its places."""
 
     ids: np.ndarray  # int32
     counts: np.ndarray  # int32
     factors: np.ndarray  # float64
+    shifts: np.ndarray  # float64
     offsets: np.ndarray  # int64
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
 
-_NOTHING = Encoded(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64))
+_NONE = np.empty(0, np.int32)
+_NOTHING = Encoded(_NONE, _NONE, np.empty(0), np.empty(0), np.zeros(1, np.int64))
 
 
 def join_parts(parts: Sequence[Any]) -> Any:
@@ -148,11 +150,16 @@ def read_one(
             place = modifier.start, modifier.end, modifiers[attended[first]]
         places.setdefault(token, []).append((words[first].start, words[last].end))
         seen.setdefault(token, []).append(place)
-    factors = [*(modifier.factor for modifier in reader.modifiers), 1.0]  # the last one is -1's
-    sums = [sum(factors[number] for _, _, number in rows) for rows in seen.values()]
+    changes = [(modifier.factor, modifier.shift) for modifier in reader.modifiers]
+    changes.append((1.0, 0.0))  # that of -1
+    sums = np.zeros((len(seen), 2))
+    for total, rows in zip(sums, seen.values(), strict=True):
+        for _, _, number in rows:
+            total += changes[number]
     counts = np.array([len(rows) for rows in places.values()], dtype=np.int32)
     ids, bounds = np.array(list(places), dtype=np.int32), np.array([0, len(places)])
-    encoded = Encoded(ids, counts, np.array(sums, dtype=float) / counts, bounds)
+    factors, shifts = (sums / counts[:, None]).T.copy()
+    encoded = Encoded(ids, counts, factors, shifts, bounds)
     arrays = [list(map(np.array, rows.values())) for rows in (places, seen)]
     return Read(encoded, *arrays)
 
@@ -221,6 +228,7 @@ def modifier_arrays(reader: Reader, words: Iterable[str] = ()) -> Modifiers:
     letters = "".join(spellings).encode("utf-32-le")
     return Modifiers(
         factors=np.array([modifier.factor for modifier in modifiers], dtype=float),
+        shifts=np.array([modifier.shift for modifier in modifiers], dtype=float),
         strengths=np.array([modifier.strength for modifier in modifiers], dtype=float),
         of_word=np.array(reader.numbers_of(words), dtype=np.int32),
         letters=np.frombuffer(letters, dtype="<u4").astype(np.uint32),
@@ -248,7 +256,8 @@ def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> En
     most = (lengths + 1) // 2 * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
     bases = np.append(0, np.cumsum(np.minimum(most, lexicon.phrases.tokens)))
     ids, counts = np.empty((2, bases[-1]), dtype=np.int32)
-    found = Found(bases, ids, counts, np.empty(bases[-1]), np.empty(len(texts), dtype=int))
+    factors, shifts = np.empty((2, bases[-1]))
+    found = Found(bases, ids, counts, factors, shifts, np.empty(len(texts), dtype=int))
     longest = int(lengths.max(initial=0))
     parts = CHARACTERS, lexicon.words, lexicon.phrases, lexicon.modifiers
     how = tokeniser.longest_phrase, tokeniser.overlapping
@@ -256,4 +265,4 @@ def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> En
     offsets = np.concatenate([[0], np.cumsum(found.sizes)])
     # Without the room that was left between texts.
     used = np.repeat(bases[:-1] - offsets[:-1], found.sizes) + np.arange(offsets[-1])
-    return Encoded(ids[used], counts[used], found.factors[used], offsets)
+    return Encoded(ids[used], counts[used], factors[used], shifts[used], offsets)

@@ -46,15 +46,16 @@ class LedgerEntry:
     everywhere."""
     factor: float
     """What these multiply its vote by, the mean over its places."""
+    shift: float
+    """What these add to its vote then, the mean over its places."""
     vote: float
     """What it adds to the logit."""
     active: bool
     """Whether its vote is large enough to count."""
     leads: bool
-    """Whether it is a leader: in the limit of the cloud of votes, it stays where it is."""
+    """Whether it is a leader, to which others of its class move; nobody is if `alpha` is 0."""
     leader: str | None
-    """The leader at which it ends in that limit, itself if it leads; None if it is not active, or
-    ends between."""
+    """The leader that it follows, itself if it leads; None if it is not active, or follows none."""
     spans: tuple[Span, ...] = field(repr=False)
     """Where it is: `text[start:end]`."""
     class_index: int = field(repr=False)
@@ -78,6 +79,8 @@ class Link(NamedTuple):
     """Where that is."""
     factor: float
     """What it multiplies the vote by."""
+    shift: float
+    """What it adds to the vote then."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -192,18 +195,21 @@ class Explanation:
         modifiers: dict[str, dict[str, None]] = {word: {} for word in words}
         for link in self.links:
             modifiers[link.word][link.modifier] = None
+        gather = self.model.rule.alpha != "0"
+        leads, follows = analysis.leads & gather, np.where(gather, analysis.follows, -1)
         entries = []
         for token, word in enumerate(words):
-            leader = int(analysis.follows[token])
+            leader = int(follows[token])
             entry = LedgerEntry(
                 word=word,
                 count=int(analysis.counts[token]),
                 weight=float(analysis.weights[token, self._row] / size),
                 modifiers=tuple(modifiers[word]),
                 factor=float(analysis.factors[token]),
+                shift=float(analysis.shifts[token] / size),
                 vote=float(analysis.votes[token, self._row]),
                 active=bool(analysis.active[token]),
-                leads=bool(analysis.leads[token]),
+                leads=bool(leads[token]),
                 leader=words[leader] if leader >= 0 else None,
                 spans=tuple(map(tuple, self._read.places[token].tolist())),
                 class_index=self._class_index(analysis.votes[token]),
@@ -218,24 +224,21 @@ class Explanation:
 
     @cached_property
     def leaders(self) -> tuple[LedgerEntry, ...]:
-        """The tokens that lead, the largest votes first: a summary of the votes, not their cause.
-
-        They are the exact limit of the cloud of the votes: of two classes the strongest token of
-        each."""
+        """The tokens that lead, the largest votes first: of two classes the strongest token of
+        each, to which the others move by `alpha`; none if that is 0."""
         return tuple(entry for entry in self.ledger if entry.leads)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Which token attends to which modifier, in the order of the text."""
-        links = []
+        links, size = [], len(self._words) + self.model.rule.neutral_weight
         for word, places, attended in zip(self._words, *self._read[1:], strict=True):
             for span, (start, end, number) in zip(places.tolist(), attended.tolist(), strict=True):
-                if number >= 0:
-                    modifier, factor = (
-                        fold(self.text[start:end]),
-                        self.model.modifiers[number].factor,
-                    )
-                    links.append(Link(word, tuple(span), modifier, (start, end), factor))
+                if number < 0:
+                    continue
+                modifier, name = self.model.modifiers[number], fold(self.text[start:end])
+                change = modifier.factor, modifier.shift / size
+                links.append(Link(word, tuple(span), name, (start, end), *change))
         return tuple(sorted(links, key=attrgetter("span", "word")))
 
     @cached_property
@@ -252,6 +255,7 @@ class Explanation:
         return {
             "text": self.text,
             "model": self.model.name,
+            "model_sha256": self.model._digest,
             "label": self.label,
             "decided": self.decided,
             "notes": self.notes,

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
     from hardmax.text.tokeniser import Span
 
-MOST_ROWS = 40
 _MOST_CLASSES = 6
 _LONGEST_NAME = 80  # characters of a token or a class
 short_name = partial(truncate, width=_LONGEST_NAME)
@@ -113,7 +112,6 @@ def _macros() -> Any:
         "css_classes": _css_classes,
         "looks_of_marks": _looks_of_marks,
         "cut_at_arrows": cut_at_arrows,
-        "most_rows": MOST_ROWS,
         "opening": opening,
         "shown_classes": _shown_classes,
         "view": view,

@@ -2,11 +2,13 @@
 
 A place of a token may attend to a modifier that stands a few words before it in the same clause, or
 to itself. It attends to the strongest modifier there, of equals the nearest, and its vote is
-multiplied by the modifier's factor."""
+multiplied by the modifier's factor, and moved by its shift."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import (
@@ -23,6 +25,7 @@ from hardmax.text.tokeniser import Word, cut_surface
 
 STEPS = 8  # factors are multiples of 1/8, so that products with weights are exact
 LARGEST = 16
+MUTED = 1 / 3  # a factor up to this leaves little of a vote
 ANY = "*"
 
 
@@ -35,8 +38,11 @@ class Modifier:
     word : str
         A word; "*n't" stands for all words that end in "n't", "n'*" for those that begin with "n'".
     factor : float
-        What votes are multiplied by, rounded to a multiple of 1/8: negative turns them, more than 1
-        strengthens them.
+        What votes are multiplied by, rounded to a multiple of 1/8: near 0 mutes them, more than 1
+        strengthens them, negative turns them.
+    shift : float, default 0.0
+        What is added to votes then, in the unit of the weights: positive for the second of two
+        classes. With more classes it must be 0.
     texts : int, default 0
         How many training texts have it.
 
@@ -48,6 +54,7 @@ class Modifier:
 
     word: str
     factor: float
+    shift: float = 0.0
     texts: int = 0
 
     def __post_init__(self) -> None:
@@ -62,7 +69,13 @@ class Modifier:
         if factor == 0:  # the layer divides by it
             raise InputError("`factor` must not be 0: give a small one, such as 1/8.")
         rounded = round(factor * STEPS) / STEPS or 1 / STEPS
-        vars(self).update(factor=rounded, texts=check_int(self.texts, "`texts`", at_least=0))
+        shift = float(np.float32(check_real(self.shift, "`shift`")))
+        texts = check_int(self.texts, "`texts`", at_least=0)
+        vars(self).update(factor=rounded, shift=shift, texts=texts)
+
+    def __str__(self) -> str:
+        moved = f" {self.shift:+.3g}" if self.shift else ""
+        return f"{self.word} × {self.factor:g}{moved}"
 
     @property
     def is_form(self) -> bool:
@@ -174,10 +187,13 @@ class Reader:
         """The same for each of some words."""
         return list(map(self.number_of, words))
 
-    def turns(self, word: str) -> bool:
-        """Whether a word is a modifier with a negative factor: it has no vote of its own."""
+    def speaks_through(self, word: str) -> bool:
+        """Whether a word is a modifier that mutes, turns or moves votes: it has none of its own."""
         number = self.number_of(word)
-        return number >= 0 and self.modifiers[number].factor < 0
+        if number < 0:
+            return False
+        modifier = self.modifiers[number]
+        return modifier.factor <= MUTED or modifier.shift != 0
 
     def attend(self, words: Sequence[Word]) -> tuple[list[int], list[int]]:
         """For each word of a text the number of the modifier that it is, or -1, and the place of

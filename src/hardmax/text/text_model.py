@@ -53,7 +53,7 @@ class TextModel:
     classes : sequence of str, int, float or bool
         At least two, all different.
     modifiers : sequence of Modifier, optional
-        Words that multiply the votes of those after them.
+        Words that change the votes of those after them.
     rule : VotingRule, optional
         Scope of modifiers, gate, step size and neutral weight.
     tokeniser : Tokeniser, optional
@@ -66,10 +66,10 @@ class TextModel:
     Notes
     -----
     A text is its distinct known tokens w. Each place of a token attends to the strongest modifier
-    in its scope, else to itself; f_w is the mean of their factors (1 for itself). With N silent
-    tokens,
+    in its scope, else to itself; f_w and s_w are the means of their factors and shifts (1 and 0 for
+    itself). With N silent tokens,
 
-        logit = bias + sum over active tokens w of f_w weight_w / (number of tokens + N),
+        logit = bias + sum over active tokens w of (f_w weight_w + s_w) / (number of tokens + N),
 
     and each term of the sum is a *vote*.
 
@@ -338,6 +338,8 @@ class TextModel:
             raise InputError(
                 f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`."
             )
+        if rows > 1 and any(modifier.shift for modifier in self._reader.modifiers):
+            raise InputError("`modifiers`: with several classes each `shift` must be 0.")
         if rows > 1 and self.rule.alpha != "0":
             raise InputError(f"`alpha` must be 0 with several classes, not {self.rule.alpha}.")
 

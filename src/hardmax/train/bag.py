@@ -23,6 +23,11 @@ def to_matrix(found: Encoded, tokens: int) -> Any:
     return csr_array((found.factors, found.ids, found.offsets), shape=(len(found), tokens))
 
 
+def to_shifts(found: Encoded, tokens: int) -> Any:
+    """The shifts of the tokens of texts, in the form of their factors."""
+    return csr_array((found.shifts, found.ids, found.offsets), shape=(len(found), tokens))
+
+
 @dataclass(frozen=True, eq=False)
 class Bags:
     """The distinct tokens of each text, and what is known of the texts."""
@@ -34,11 +39,12 @@ class Bags:
     groups: np.ndarray
     classes: int
     folds: np.ndarray
+    shifts: Any = None
+    """What modifiers add to their votes, as `to_shifts` gives it, if some do."""
     vectors: Any = None
     """Those of the tokens (tokens, dimensions), sparse, if there are any."""
-    designs: dict[Any, Any] = field(default_factory=dict, init=False)
-    """What regressions on these texts share, by the fold that is left out and the number of texts
-    that have each token; others do not take it over."""
+    shared: dict[Any, Any] = field(default_factory=dict, init=False)
+    """What regressions on these texts share; others do not take it over."""
 
     @property
     def tokens(self) -> int:
@@ -59,23 +65,32 @@ class Bags:
         logits = logs - logs.mean() if self.classes > 2 else np.diff(logs)
         return logits.round(_DECIMALS)
 
+    def sums(self, weights: np.ndarray) -> np.ndarray:
+        """What the tokens of each text say together by these weights, (texts, rows)."""
+        sums = self.matrix @ weights
+        return sums if self.shifts is None else sums + self.shifts.sum(axis=1)[:, None]
+
     def without(self, fold: int | None) -> "Bags":
         """All texts but those of a fold."""
-        return self if fold is None else self._at(self.folds != fold)
+        return self if fold is None else self.at(self.folds != fold)
 
     def held_out(self, fold: int) -> "Bags":
         """The texts of a fold."""
-        return self._at(self.folds == fold)
+        return self.at(self.folds == fold)
 
-    def _at(self, chosen: np.ndarray) -> "Bags":
+    def at(self, chosen: np.ndarray) -> "Bags":
+        """Some of the texts."""
         names = ("labels", "weights", "groups", "folds")
         about = {name: getattr(self, name)[chosen] for name in names}
-        return replace(self, matrix=self.matrix[np.flatnonzero(chosen)], **about)
+        texts = np.flatnonzero(chosen)
+        shifts = None if self.shifts is None else self.shifts[texts]
+        return replace(self, matrix=self.matrix[texts], shifts=shifts, **about)
 
     def take(self, tokens: np.ndarray) -> "Bags":
         """The same texts with some of the tokens, which stay in order of appearance."""
         vectors = None if self.vectors is None else self.vectors[tokens]
-        return replace(self, matrix=self.matrix[:, tokens], vectors=vectors)
+        shifts = None if self.shifts is None else self.shifts[:, tokens]
+        return replace(self, matrix=self.matrix[:, tokens], shifts=shifts, vectors=vectors)
 
     def counts(self, *, weighted: bool = True) -> np.ndarray:
         """Number of groups of each class that have each token, (tokens, classes).
@@ -142,6 +157,10 @@ class Design:
         self.matrix.data = self.matrix.data * lengths[self.matrix.indices]
         self.curvature = (self.matrix**2).T @ bags.weights
         """The sums of squares of each column."""
+        self.moves = np.zeros((len(lengths), 1))
+        """What modifiers add to the logits, (texts, 1)."""
+        if bags.shifts is not None:
+            self.moves[:, 0] = lengths * bags.shifts.sum(axis=1)
         self.meanings = lengths[:, None] * (bags.matrix @ self.vectors).toarray()
         """What the vectors of the tokens add up to in each text."""
         self.products = self.meanings.T @ (bags.weights[:, None] * self.meanings)
@@ -190,6 +209,7 @@ def regress(
     vectors, first, once, bags = design.vectors, design.first, design.once, design.bags
     own_scale, rows = scale[first] * once, len(bias)
     matrix, transposed, weights = design.matrix, design.matrix.T, strength * bags.weights
+    given = design.moves + bias
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
     # Slopes are turned to the axes along which texts differ: so they are not curved together,
     # either.
@@ -205,7 +225,7 @@ def regress(
         flat = scaled * sizes
         own, slope = split(flat)
         logits = matrix @ np.ascontiguousarray(own * own_scale) + design.meanings @ (axes @ slope)
-        value, slopes = log_loss(logits + bias, bags.labels, weights)
+        value, slopes = log_loss(logits + given, bags.labels, weights)
         gradients = (transposed @ slopes) * own_scale, axes.T @ (design.meanings.T @ slopes)
         gradient = (np.concatenate(gradients).ravel() + flat) * sizes
         return float(value + 0.5 * (flat**2).sum()), gradient

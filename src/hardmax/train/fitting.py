@@ -1,7 +1,7 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
 calibration."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
@@ -18,10 +18,30 @@ from hardmax.text.encoding import NOT_READ, cut_tokens, encode
 from hardmax.text.reading import Reader, VotingRule
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens
-from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, Fitted, regress, scales, to_matrix
+from hardmax.train.bag import (
+    TYPICAL_WEIGHT,
+    Bags,
+    Design,
+    Fitted,
+    regress,
+    scales,
+    to_matrix,
+    to_shifts,
+)
 from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
 from hardmax.train.settings import Settings
-from hardmax.train.tuning import FEWEST_GROUPS, FOLDS, MANY_TEXTS, Trial, find_folds, tune
+from hardmax.train.tuning import (
+    ENOUGH,
+    EVEN,
+    FEWEST_GROUPS,
+    FOLDS,
+    MANY_TEXTS,
+    Trial,
+    find_folds,
+    telling,
+    tune,
+    weak_words,
+)
 from hardmax.train.vectors import Vectors, read_vectors
 
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
@@ -30,6 +50,7 @@ REFINED = 1  # times that factors and weights are fitted in turn, after the firs
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
 NO_RIGHTS = "not recorded"
+LIGHT_PHRASE = 0.5
 DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
 Announce = Callable[[str], None]  # of what training does next
 
@@ -62,7 +83,9 @@ class _Corpus(NamedTuple):
         """The texts with the tokens of a vocabulary, as modifiers change them."""
         found = encode(self.texts, vocabulary, settings.tokeniser, reader)
         about = self.labels, self.weights, self.groups, self.classes, self.folds
-        return Bags(to_matrix(found, len(vocabulary)), *about)
+        moves = any(modifier.shift for modifier in reader.modifiers)
+        shifts = to_shifts(found, len(vocabulary)) if moves else None
+        return Bags(to_matrix(found, len(vocabulary)), *about, shifts=shifts)
 
 
 def fit(
@@ -142,13 +165,20 @@ def _fit(
     say(f"{len(candidates):,} candidate tokens")
     folds = find_folds(bags, settings.random_state)
     corpus, bags = corpus._replace(folds=folds), replace(bags, folds=folds)
-    reader = _find_reader(corpus, candidates, bags, overlapping)
+    silent = set(settings.stop_words or ())
+    if settings.stop_words is None and texts > ENOUGH:
+        silent = weak_words(candidates, bags, EVEN)
+    reader = _find_reader(corpus, candidates, bags, settings, silent)
+    silent = {word for word in silent if reader.number_of(word) < 0}
+    kept = telling(candidates, silent)
     if reader.modifiers:
-        say(f"modifiers: {', '.join(f'{m.word} × {m.factor:g}' for m in reader.modifiers)}")
-        # Modifiers that turn votes say nothing by themselves.
-        speaking = [not reader.turns(surface) for surface in candidates.surfaces]
-        candidates = take_tokens(candidates, np.flatnonzero(speaking))
-        bags = corpus.encode(candidates, overlapping, reader)
+        say(f"modifiers: {', '.join(map(str, reader.modifiers))}")
+        if not settings.overlapping:
+            surfaces = candidates.surfaces
+            kept = np.array([n for n in kept if not reader.speaks_through(surfaces[n])], dtype=int)
+    _check_any(kept, settings)
+    candidates = take_tokens(candidates, kept)
+    bags = corpus.encode(candidates, overlapping, reader) if reader.modifiers else bags.take(kept)
     best = None
     for vectors in tables:
         if best and not (vectors and vectors.suit(candidates)):
@@ -182,7 +212,7 @@ def _assemble(
     vocabulary, fitted = take_tokens(vocabulary, fitted.kept), fitted.of_tokens(fitted.kept)
     if vectors is not None and settings.max_features is None:
         unwanted = {*settings.exclude, *(settings.stop_words or ())}
-        unwanted |= {word for word in vectors.rows if reader.turns(word)}
+        unwanted |= {word for word in vectors.rows if reader.speaks_through(word)}
         vocabulary, fitted = _add_unseen(vocabulary, fitted, vectors, unwanted)
     measured = dict(best.measured)
     temperature = measured.pop("temperature")
@@ -197,7 +227,7 @@ def _assemble(
         weights=fitted.weights / temperature,
         bias=fitted.bias,
         classes=tuple(names),
-        modifiers=reader.modifiers,
+        modifiers=tuple(replace(m, shift=m.shift / temperature) for m in reader.modifiers),
         rule=rule,
         tokeniser=chosen.tokeniser,
         metrics={
@@ -247,41 +277,54 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
     alone = replace(bags, groups=np.arange(len(bags.labels)))
     known = Vocabulary._of(tuple(surfaces), alone.counts(weighted=False).astype(int))
     keep = bags.counts(weighted=False).sum(axis=1) >= min_df
-    excluded, stopped = set(settings.exclude), set(settings.stop_words or ())
-    if excluded or stopped:
+    excluded = set(settings.exclude)
+    if excluded:
         words, sizes = cut_tokens(known)
         starts = np.cumsum(sizes) - sizes
         keep &= ~np.logical_or.reduceat([word in excluded for word in words], starts)
-        keep &= ~np.logical_and.reduceat([word in stopped for word in words], starts)
-    if not keep.any():
-        raise InputError(
-            f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts."
-        )
     kept = np.flatnonzero(keep)
+    _check_any(kept, settings)
     return take_tokens(known, kept), bags.take(kept)
 
 
-def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings) -> Reader:
+def _check_any(tokens: np.ndarray, settings: Settings) -> None:
+    if not len(tokens):
+        fewest = settings.min_df or 1
+        raise InputError(
+            f"`texts`: no token occurs in {fewest} of them; lower `min_df`, or give more texts."
+        )
+
+
+def _find_reader(
+    corpus: _Corpus,
+    candidates: Vocabulary,
+    bags: Bags,
+    settings: Settings,
+    silent: Collection[str],
+) -> Reader:
     """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
     if not settings.reading:
         return NOT_READ
     short = find_short(corpus.texts)
     # Phrases such as "not good" would say a part of what modifiers do.
     is_word = np.flatnonzero(cut_tokens(candidates)[1] == 1)
+    is_word = np.array([n for n in is_word if candidates.surfaces[n] not in silent], dtype=int)
     if len(short.texts) < FEWEST or not len(is_word):
         return NOT_READ
     words = take_tokens(candidates, is_word)
     before = _judge_words(words, bags.take(is_word), short, settings)
-    reader = Reader(find_modifiers(short, before, SCOPE), SCOPE)
-    if not reader.modifiers:
-        return NOT_READ
+    reader = Reader(find_modifiers(short, before, SCOPE, {*settings.exclude}), SCOPE)
     losses = [before.losses()]
     for _ in range(1 + REFINED):
+        if not reader.modifiers:
+            return NOT_READ
+        speaking = [n for n, word in enumerate(words.surfaces) if not reader.speaks_through(word)]
+        words = words if settings.overlapping else take_tokens(words, np.array(speaking))
         read = corpus.encode(words, settings, reader)
         after = _judge_words(words, read, short, settings)
         losses.append(after.losses())
         reader = Reader(refine(short, after, reader), SCOPE)
-    gains = losses[0] - losses[1]
+    gains = losses[0] - losses[-1]
     is_sure = gains.mean() > SURE * gains.std() / np.sqrt(len(gains))
     return reader if is_sure else NOT_READ
 
@@ -299,10 +342,11 @@ def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings
         votes[fold, ids >= 0] = weights[ids[ids >= 0]]
         mine, held_out = bags.folds == fold, bags.held_out(fold)
         shares[mine] = (typical + TYPICAL_WEIGHT) / (held_out.sizes + TYPICAL_WEIGHT)
-        logits[mine] = shares[mine][:, None] * (held_out.matrix @ weights) + bias
+        logits[mine] = shares[mine][:, None] * held_out.sums(weights) + bias
     chosen = short.texts
+    speaks = (ids >= 0) & (rows == 1) & (not settings.overlapping)
     about = shares[chosen], bags.labels[chosen], bags.weights[chosen]
-    return Evidence(votes, bags.folds[chosen], logits[chosen], *about)
+    return Evidence(votes, speaks, bags.folds[chosen], logits[chosen], *about)
 
 
 def _weigh(
@@ -318,14 +362,52 @@ def _weigh(
 ) -> tuple[Bags, Vocabulary, Fitted]:
     """All texts with the tokens of the vocabulary, the vocabulary, and the weights of its tokens,
     without what the texts of a fold say."""
+    if not settings.overlapping:
+        return _weigh_segments(corpus, reader, candidates, bags, settings, fold)
     fitted = _regress(bags, fold, settings, start)
-    if settings.max_features is None and settings.overlapping:
+    if settings.max_features is None:
         return bags, candidates, fitted
     kept = _best(bags.without(fold), fitted.weights, settings.max_features)
     vocabulary, start = take_tokens(candidates, kept), fitted.of_tokens(kept)
-    bags = corpus.encode(vocabulary, settings, reader)
-    bags = replace(bags, vectors=vectors and vectors.of(vocabulary))
+    bags = bags.take(kept)
     return bags, vocabulary, _regress(bags, fold, settings, start)
+
+
+def _weigh_segments(
+    corpus: _Corpus,
+    reader: Reader,
+    candidates: Vocabulary,
+    bags: Bags,
+    settings: Settings,
+    fold: int | None,
+) -> tuple[Bags, Vocabulary, Fitted]:
+    """Words vote first; a phrase votes in their place if they leave something unexplained. Its
+    weight is what its words, as it reads them, say together, and what they do not say."""
+    sizes = cut_tokens(candidates)[1]
+    order = np.argsort(sizes > 1, kind="stable")
+    count = int((sizes == 1).sum())
+    joined, known = bags.take(order), take_tokens(candidates, order)
+    if joined.shifts is not None:  # a phrase is moved with its words
+        joined.shifts.data = joined.shifts.data * (joined.shifts.indices < count)
+    fitted = _regress(joined, fold, settings, bags.shared.get(("start", fold)))
+    bags.shared["start", fold] = fitted
+    own = np.abs(fitted.weights).max(axis=1)
+    kept = fitted.kept[
+        own[fitted.kept] > LIGHT_PHRASE * np.median(own[:count]) * (fitted.kept >= count)
+    ]
+    if settings.max_features is not None:
+        influence = own[kept] * np.sqrt(known.documents[kept])
+        kept = kept[np.argsort(-influence, kind="stable")[: settings.max_features]]
+    weights = fitted.weights.copy()
+    words = take_tokens(known, np.arange(count))
+    read = encode(known.surfaces[count:], words, settings.tokeniser, reader)
+    weights[count:] += to_matrix(read, count) @ weights[:count]
+    weights[count:] += to_shifts(read, count).sum(axis=1)[:, None]
+    # Phrases take their words, those first that say most beside them.
+    kept = kept[np.lexsort((-own[kept], kept < count))]
+    vocabulary = take_tokens(known, kept)
+    found = Fitted(weights[kept], fitted.bias, fitted.typical, np.arange(len(kept)), fitted.slope)
+    return corpus.encode(vocabulary, settings, reader), vocabulary, found
 
 
 def _regress(bags: Bags, fold: int | None, settings: Settings, start: Fitted | None) -> Fitted:
@@ -346,14 +428,14 @@ def _regress(bags: Bags, fold: int | None, settings: Settings, start: Fitted | N
 def _prepare(bags: Bags, fold: int | None, fewest: int) -> tuple[np.ndarray, Design]:
     """The tokens that so many texts have, those of a fold left out, and what regressions on them
     share; made once for all strengths and scalings."""
-    if (fold, fewest) in bags.designs:
-        return bags.designs[fold, fewest]
+    if (fold, fewest) in bags.shared:
+        return bags.shared[fold, fewest]
     if len(bags.labels) > MANY_TEXTS:
-        bags.designs.clear()  # or they would take several times as much memory as the texts
+        bags.shared.clear()  # or they would take several times as much memory as the texts
     rest = bags.without(fold)
     kept = np.flatnonzero(rest.counts(weighted=False).sum(axis=1) >= fewest)
     design = Design(rest.take(kept))
-    bags.designs[fold, fewest] = kept, design
+    bags.shared[fold, fewest] = kept, design
     return kept, design
 
 

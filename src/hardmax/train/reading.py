@@ -3,11 +3,13 @@ list of words.
 
 A modifier shows in texts of a sentence or two: words that stand after it say something else there
 than elsewhere. For each of the most frequent words m let s(m) be the sum of the votes of the words
-in its scope, by weights that were fitted without the text; then the logit of a text is a (its logit
-by those weights) + sum of c(m) s(m), and the factor of m is 1 + c(m) / a. Words enter one by one,
-the most significant first, as long as there is one that is."""
+in its scope, by weights that were fitted without the text, and n(m) their number; then the logit of
+a text is a (its logit by those weights) + sum of c(m) s(m) + d(m) n(m), the factor of m is
+1 + c(m) / a and its shift d(m) / a: what speaks for itself, such as "not", mutes and moves votes.
+Words enter one by one, the most significant first, as long as there is one that is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import compress, product
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from hardmax.text._texts import TextBytes
-from hardmax.text.reading import ANY, Modifier, Reader
+from hardmax.text.reading import ANY, MUTED, Modifier, Reader
 from hardmax.text.vocabulary import number_words_of
 from hardmax.train.bag import both, log_loss, losses_of
 
@@ -27,7 +29,7 @@ FEWEST = 50  # texts that have a modifier
 KNOWN, SHARED = 5, 3  # texts that have a word of a form, and such words of a form
 SIGNIFICANT = 5.0  # standard errors of the slope of a modifier
 SURE = 3.0  # standard errors by which modifiers must lower the loss
-LEAST = 0.25  # by so much a factor differs from 1
+STRENGTHENS, MOVES = 1.5, 0.2  # a modifier mutes votes, multiplies them or moves logits by so much
 MOST_MODIFIERS = 30
 AT_ONCE, NEARLY = 4, 0.75  # so many enter together, if they are nearly as significant as the first
 LARGEST = 3.0
@@ -67,7 +69,9 @@ def forms_of(word: str) -> list[str]:
     return [word, f"{ANY}{before[-1:]}'{after}", f"{before}'{ANY}"]
 
 
-def _candidates(short: Short) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _candidates(
+    short: Short, unwanted: Collection[str]
+) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The most frequent words and forms, the candidates that each word is (words, 3), -1 for none,
     and the number of texts that have each."""
     size = max(len(short.words), 1)
@@ -86,6 +90,7 @@ def _candidates(short: Short) -> tuple[list[str], np.ndarray, np.ndarray]:
     # A form that hardly any words share is as good as its words.
     shared = np.bincount(of_word[of_word >= 0], minlength=len(names))
     counts[[ANY in name and shared[number] < SHARED for number, name in enumerate(names)]] = 0
+    counts[[name in unwanted for name in names]] = 0
     chosen = np.argsort(-counts, kind="stable")[:CANDIDATES]
     chosen = chosen[counts[chosen] >= FEWEST]
     place = np.full(len(names) + 1, -1)
@@ -98,6 +103,8 @@ class Evidence(NamedTuple):
 
     votes: np.ndarray
     """Of each word, by the weights of each fold, (folds, words, rows)."""
+    speaks: np.ndarray
+    """Which words have votes, if shifts of them are to be found; else none."""
     folds: np.ndarray
     """The fold of each text."""
     logits: np.ndarray
@@ -111,9 +118,11 @@ class Evidence(NamedTuple):
         return losses_of(self.logits, self.labels)[0]
 
 
-def find_modifiers(short: Short, known: Evidence, scope: int) -> tuple[Modifier, ...]:
+def find_modifiers(
+    short: Short, known: Evidence, scope: int, unwanted: Collection[str] = ()
+) -> tuple[Modifier, ...]:
     """The modifiers, the most significant first."""
-    names, of_word, counts = _candidates(short)
+    names, of_word, counts = _candidates(short, unwanted)
     if not names:
         return ()
     found = sum_scopes(short, known, _in_scope(short, of_word, scope))
@@ -121,14 +130,28 @@ def find_modifiers(short: Short, known: Evidence, scope: int) -> tuple[Modifier,
     columns, fitted = _fit(known, found, chosen)
     while len(chosen) < MOST_MODIFIERS:
         sizes = np.abs(_standard_scores(columns, fitted, known, found))
+        if known.speaks.any():
+            counted = found._replace(sums=found.numbers)
+            moves = np.abs(_standard_scores(columns, fitted, known, counted))
+            sizes = np.maximum(sizes, moves)
         sizes[chosen] = 0
         if sizes.max(initial=0) < SIGNIFICANT:
             break
         best = np.argsort(-sizes, kind="stable")[:AT_ONCE]
         chosen += best[sizes[best] >= max(SIGNIFICANT, NEARLY * sizes.max())].tolist()
         columns, fitted = _fit(known, found, chosen)
-    factors = 1 + fitted[1 : len(columns)] / fitted[0]
-    return _modifiers([names[c] for c in chosen], factors, counts[chosen].tolist())
+    factors, shifts = _changes(columns, fitted, len(chosen))
+    chosen_names = [names[c] for c in chosen]
+    return _modifiers(chosen_names, 1 + factors, shifts, counts[chosen].tolist())
+
+
+def _changes(
+    columns: np.ndarray, fitted: np.ndarray, modifiers: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """By how much the factors and shifts of modifiers differ from those of the votes so far."""
+    changes = fitted[1 : len(columns)] / fitted[0]
+    shifts = changes[modifiers:] if len(changes) > modifiers else np.zeros(modifiers)
+    return changes[:modifiers], shifts
 
 
 def refine(short: Short, known: Evidence, reader: Reader) -> tuple[Modifier, ...]:
@@ -142,20 +165,22 @@ def refine(short: Short, known: Evidence, reader: Reader) -> tuple[Modifier, ...
     is_first = np.diff(places[order], prepend=-1) > 0
     found = sum_scopes(short, known, np.stack([places, numbers])[:, order[is_first]])
     columns, fitted = _fit(known, found, range(len(strengths)))
-    before = [modifier.factor for modifier in reader.modifiers]
-    factors = before + fitted[1 : len(columns)] / fitted[0]
+    before = np.array([modifier.factor for modifier in reader.modifiers])
+    factors, shifts = _changes(columns, fitted, len(before))
+    shifts = shifts + [modifier.shift for modifier in reader.modifiers]
     words, texts = zip(*((m.word, m.texts) for m in reader.modifiers), strict=True)
-    return _modifiers(words, factors, texts)
+    return _modifiers(words, factors + before, shifts, texts)
 
 
 def _modifiers(
-    words: Iterable[str], factors: np.ndarray, texts: Iterable[int]
+    words: Iterable[str], factors: np.ndarray, shifts: np.ndarray, texts: Iterable[int]
 ) -> tuple[Modifier, ...]:
-    """Those whose factors differ enough from 1."""
-    found = zip(words, np.clip(factors, -LARGEST, LARGEST).tolist(), texts, strict=True)
-    return tuple(
-        Modifier(word, factor, count) for word, factor, count in found if abs(factor - 1) >= LEAST
-    )
+    """Those that change votes enough."""
+    factors = np.clip(factors, -LARGEST, LARGEST)
+    enough = (factors <= MUTED) | (factors >= STRENGTHENS) | (np.abs(shifts) >= MOVES)
+    found = zip(words, factors.tolist(), shifts.tolist(), texts, strict=True)
+    made = (Modifier(*about) for about in found)
+    return tuple(compress(made, enough))
 
 
 def _in_scope(short: Short, of_word: np.ndarray, scope: int) -> np.ndarray:
@@ -179,32 +204,37 @@ def sum_scopes(short: Short, known: "Evidence", pairs: np.ndarray) -> "_Sums":
     """The votes of the words of pairs, each counted once for a candidate."""
     size = np.int64(pairs[1].max(initial=0) + 1)
     places, candidates = np.divmod(np.unique(pairs[0] * size + pairs[1]), size)
-    texts = short.owners[places]
-    votes = known.votes[known.folds[texts], short.stream[places]]
+    texts, words = short.owners[places], short.stream[places]
+    votes = known.votes[known.folds[texts], words]
     keys, which = np.unique(texts * size + candidates, return_inverse=True)
     sums = np.zeros((len(keys), votes.shape[1]))
     np.add.at(sums, which, votes)
+    numbers = np.bincount(which, known.speaks[words], minlength=len(keys))
     texts, candidates = np.divmod(keys, size)
-    return _Sums(texts, candidates, sums * known.shares[texts][:, None])
+    shares = known.shares[texts][:, None]
+    return _Sums(texts, candidates, sums * shares, numbers[:, None] * shares)
 
 
 class _Sums(NamedTuple):
-    """For pairs of a text and a candidate in it the sum of the votes in its scopes, by class."""
+    """For pairs of a text and a candidate in it the sum of the votes in its scopes, by class, and
+    their number."""
 
     texts: np.ndarray
     candidates: np.ndarray
     sums: np.ndarray
+    numbers: np.ndarray
 
 
 def _fit(known: Evidence, found: _Sums, chosen: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The logits and the sums of some candidates as columns (columns, texts, rows), the
-    coefficients of these, and after them the bias."""
+    """The logits and the sums of some candidates, and their numbers, as columns (columns, texts,
+    rows), the coefficients of these, and after them the bias."""
     texts, rows = known.logits.shape
-    columns = np.zeros((1 + len(chosen), texts, rows))
+    tables = (found.sums, found.numbers) if known.speaks.any() else (found.sums,)
+    columns = np.zeros((1 + len(tables) * len(chosen), texts, rows))
     columns[0] = known.logits
-    for column, candidate in zip(columns[1:], chosen, strict=True):
+    for column, (table, candidate) in zip(columns[1:], product(tables, chosen), strict=True):
         mine = found.candidates == candidate
-        column[found.texts[mine]] = found.sums[mine]
+        column[found.texts[mine]] = table[mine]
     count = len(columns)
 
     def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -227,7 +257,7 @@ def _standard_scores(
     chances = softmax(both(logits), axis=1)[:, -rows:]
     truth = known.labels[:, None] == (np.arange(rows) if rows > 1 else 1)
     residuals = (truth - chances) * known.weights[:, None]
-    texts, which, sums = found
+    texts, which, sums, _ = found
     slopes = np.bincount(which, (sums * residuals[texts]).sum(axis=1), minlength=count)
     p, weights = chances[texts], known.weights[texts]
     own = (p * sums).sum(axis=1)

@@ -32,7 +32,7 @@ class Settings:
     ----------
     ngram_range : (int, int), default (1, 2)
         Tokens are words, and phrases of up to as many words as the second number; the first is 1.
-    overlapping : bool, default True
+    overlapping : bool, default False
         Count every token that occurs in a text; if False, every word belongs to one token at most,
         that of the largest weight.
     min_df : int, optional
@@ -87,7 +87,7 @@ class Settings:
     """
 
     ngram_range: tuple[int, int] = (1, 2)
-    overlapping: bool = True
+    overlapping: bool = False
     min_df: int | None = None
     max_features: int | None = None
     exclude: Iterable[str] = ()

@@ -1,6 +1,6 @@
 """Settings that suit the texts: chosen by the log loss of texts that were held out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -13,9 +13,8 @@ from scipy.special import softmax
 from hardmax.text._analysis import Analysis, kept_share, weigh
 from hardmax.text._kernels_votes import Voting
 from hardmax.text.card import share_right
-from hardmax.text.encoding import Encoded
+from hardmax.text.encoding import Encoded, cut_tokens
 from hardmax.text.evaluation import summarize
-from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, take_tokens
 from hardmax.train.bag import Bags, Fitted, both, losses_of
 from hardmax.train.settings import GATES, SCALINGS, Settings
@@ -28,8 +27,9 @@ ALPHAS = ("1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fewer tokens
 ENOUGH = 1_000  # texts: the loss of fewer is too uncertain to tell which words say little
-FREQUENT = 0.01  # of the texts have a word, if it is frequent
-SPREADS = (2.0, 5.0)  # times as frequent in one class as in another, if a word says little
+FREQUENT = 0.004  # of all words, if a word is very frequent
+COMMON, CHANCE = 0.01, 2.5  # of the texts have a frequent word; standard errors
+EVEN, UNEVEN = 2.0, 5.0  # times as frequent in one class as in another, if a word says little
 SHORT = 8  # known tokens: texts cut to so many count as much for probabilities as whole texts
 FEWEST_GROUPS = 10  # of a class, if copies stay together
 Weigh = Callable[..., tuple[Bags, Vocabulary, Fitted]]
@@ -105,18 +105,15 @@ def tune(
             break
         best = trial
     drops = settings.stop_words is None and len(bags.labels) > ENOUGH
-    for spread in SPREADS if drops else ():
-        keep = _telling(best.known, bags, spread)
-        dropped = len(best.known) - len(keep)
-        if not dropped or not len(keep):
-            continue
-        fewer = replace(
-            best, known=take_tokens(best.known, keep), bags=best.bags.take(keep), start={}
-        )
-        trial = try_out(fewer, f"without {dropped} frequent words that say little")
-        if trial.loss > limit:
-            break
-        best = trial
+    if drops:
+        keep = telling(best.known, weak_words(best.known, bags, UNEVEN))
+        if 0 < len(keep) < len(best.known):
+            known, bags = take_tokens(best.known, keep), best.bags.take(keep)
+            trial = try_out(
+                replace(best, known=known, bags=bags, start={}),
+                "without more words that say little",
+            )
+            best = trial if trial.loss <= limit else best
     if len(few) < FOLDS:
         best = _try_out(weigh_tokens, best, range(len(few), FOLDS), {})
     measured, choices = _choose_voting(best.held_out, best.settings)
@@ -163,15 +160,27 @@ def _try_out(weigh_tokens: Weigh, before: Trial, folds: range, choices: dict[str
     return replace(before, **found, loss=best.loss, error=error)
 
 
-def _telling(known: Vocabulary, bags: Bags, spread: float) -> np.ndarray:
-    """All tokens but frequent words of which each class has about as many, up to a factor."""
+def weak_words(known: Vocabulary, bags: Bags, spread: float) -> set[str]:
+    """Words of which each class has about as many, up to a factor, and that are very frequent, or
+    frequent and no more uneven than chance makes them."""
     texts = np.bincount(bags.labels, minlength=bags.classes)
     shares = (known.counts + 1) / (texts + 2)
-    frequent = known.documents >= FREQUENT * len(bags.labels)
-    weak = frequent & (shares.max(axis=1) < spread * shares.min(axis=1))
-    tokens = np.flatnonzero(weak).tolist()
-    words = [token for token in tokens if len(cut_surface(known.surfaces[token])) == 1]
-    return np.delete(np.arange(len(known)), words)
+    documents, total = known.documents, len(bags.labels)
+    even = shares.max(axis=1) < spread * shares.min(axis=1)
+    expected = documents[:, None] * texts / total
+    chances = ((known.counts - expected) ** 2 / np.maximum(expected, 1e-9)).sum(axis=1)
+    by_chance = chances < CHANCE**2 * (bags.classes - 1)
+    often = documents >= FREQUENT * documents[cut_tokens(known)[1] == 1].sum()
+    weak = even & (often | by_chance & (documents >= COMMON * total))
+    return {known.surfaces[token] for token in np.flatnonzero(weak).tolist()}
+
+
+def telling(known: Vocabulary, silent: Collection[str]) -> np.ndarray:
+    """All tokens but those that begin or end with a silent word."""
+    words, sizes = cut_tokens(known)
+    is_silent = np.array([word in silent for word in words], dtype=bool)
+    ends = np.cumsum(sizes)
+    return np.flatnonzero(~is_silent[ends - sizes] & ~is_silent[ends - 1])
 
 
 def _choose_strength(try_out: Callable[..., Trial], first: Trial) -> Trial:
@@ -239,11 +248,15 @@ def _choose_voting(
 def _first_tokens(bags: Bags) -> Bags:
     """The texts with only the first of their tokens."""
     matrix = bags.matrix
-    sizes = np.minimum(bags.sizes, SHORT)
+    ends = np.append(0, np.cumsum(np.minimum(bags.sizes, SHORT)))
     places = np.arange(matrix.nnz) - np.repeat(matrix.indptr[:-1], bags.sizes)
     first = places < SHORT
-    parts = matrix.data[first], matrix.indices[first], np.append(0, np.cumsum(sizes))
-    return replace(bags, matrix=csr_array(parts, shape=matrix.shape))
+
+    def cut(table: Any) -> Any:
+        return csr_array((table.data[first], table.indices[first], ends), shape=table.shape)
+
+    shifts = None if bags.shifts is None else cut(bags.shifts)
+    return replace(bags, matrix=cut(matrix), shifts=shifts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +273,8 @@ class HeldOut:
         if (gate, alpha) not in self.analyses:
             matrix = self.bags.matrix
             ids, offsets = matrix.indices.astype(np.int32), matrix.indptr.astype(int)
-            encoded = Encoded(ids, np.ones_like(ids), matrix.data, offsets)
+            shifts = np.zeros(len(ids)) if self.bags.shifts is None else self.bags.shifts.data
+            encoded = Encoded(ids, np.ones_like(ids), matrix.data, shifts, offsets)
             none = np.zeros(self.weights.shape[1])
             voting = Voting(self.weights, none, gate, kept_share(alpha), 1)
             self.analyses[gate, alpha] = weigh(encoded, voting)

@@ -4,8 +4,8 @@ import { el, plural } from "./dom.js";
 /** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified
  * @typedef {import("./text.js").TextToken} TextToken */
 
-const MOST_NAMED = 4; // leaders in the summary
-const MOST_VOTES = 40; // that are shown
+const MOST_NAMED = 4; // votes of each side in the summary
+const MOST_VOTES = 10; // that are shown at once
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const SIZEABLE = 0.1; // of the largest vote: modifiers that change a vote by more are shown in the text
@@ -78,23 +78,20 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         ];
     }
 
-    /** The strongest tokens, what they attend to, and how many have no effect; or why not. */
+    /** The strongest votes for the label and against it, and what they attend to; or why not. */
     function sentence() {
-        const { decided, reason, tokens, known } = found;
+        const { decided, reason, answer } = found;
         if (!decided) return [`${reason[0].toUpperCase()}${reason.slice(1)}.`];
-        const named = leaders.slice(0, MOST_NAMED).flatMap((token, n) => {
-            const followers = active.filter((each) => !each.leads && tokens[each.leader] === token
-                && each.classIndex === token.classIndex);
-            const more = followers.length.toLocaleString("en");
-            const agree = followers.length ? `, ${more} more agree${followers.length === 1 ? "s" : ""}` : "";
-            const marked = el("b", { class: css(token.classIndex) }, isolated(token.word), ...attends(token));
-            return [n ? ", " : "Strongest: ", marked, " (", isolated(model.classes[token.classIndex]), `${agree})`];
+        const sides = [["Because of", true], ["Against", false]];
+        const named = sides.flatMap(([name, isFor]) => {
+            const side = active.filter(({ classIndex }) => (classIndex === answer) === isFor);
+            const [more, end] = [side.length - MOST_NAMED, side.length ? ". " : ""];
+            const shown = side.slice(0, MOST_NAMED).flatMap((token, n) => [
+                n ? ", " : `${name}: `,
+                el("b", { class: css(token.classIndex) }, isolated(token.word), ...attends(token)),
+            ]);
+            return [...shown, more > 0 ? ` and ${more.toLocaleString("en")} more. ` : end];
         });
-        const [others, inactive] = [leaders.length - MOST_NAMED, known - active.length];
-        if (!named.length) named.push("It takes too long to find the leaders of this text");
-        named.push(others > 0 ? ` and ${others.toLocaleString("en")} more.` : ".");
-        const have = inactive === 1 ? "has" : "have";
-        if (inactive) named.push(` ${plural(inactive, "known token")} ${have} no effect.`);
         return named;
     }
 
@@ -108,8 +105,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         const taken = new Uint8Array(text.length);
         /** @type {{start: number, end: number, look: import("./dom.js").Attributes}[]} */
         const marks = [];
-        /** Factors of modifiers, and whether there are arrows to them, by where they begin.
-         * @type {Map<number, {factor: number, isShown: boolean}>} */
+        /** What modifiers do, and whether there are arrows to them, by where they begin.
+         * @type {Map<number, {change: string, isShown: boolean}>} */
         const modifiers = new Map();
         for (const token of [...leaders, ...active.filter((each) => !each.leads)]) {
             const shade = SHADES.filter((share) => Math.abs(token.vote) / largest >= share).length;
@@ -118,13 +115,15 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 taken.fill(1, start, end);
                 const vote = `${token.word}: vote ${signed(token.vote)}`;
                 const look = { class: `${cssOf(token)} s${shade}`, title: vote };
-                const [at, until, factor] = token.attended[n] ?? [-1, -1, 1];
+                const [at, until, factor, shift] = token.attended[n] ?? [-1, -1, 1, 0];
                 marks.push({ start, end, look });
                 if (at < 0) return;
-                const isShown = Math.abs((factor - 1) * token.weight) > SIZEABLE * largest;
-                modifiers.set(at, { factor, isShown: isShown || !!modifiers.get(at)?.isShown });
+                const moves = (factor - 1) * token.weight + shift / found.size;
+                const isShown = Math.abs(moves) > SIZEABLE * largest;
+                const change = `× ${factor}${shift ? `, then ${signed(shift / found.size)}` : ""}`;
+                modifiers.set(at, { change, isShown: isShown || !!modifiers.get(at)?.isShown });
                 const [by, otherwise] = [text.slice(at, until), signed(token.weight)];
-                const title = `${vote}; attends to “${by}” (× ${factor}), else ${otherwise}`;
+                const title = `${vote}; attends to “${by}” (${change}), else ${otherwise}`;
                 Object.assign(look, isShown ? { title, "data-to": at, "data-by": by } : { title });
             });
         }
@@ -143,7 +142,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
                 const { start, end } = words[word];
                 const look = { "data-start": start, tabindex: -1 };
                 const [modifier, spelt] = [modifiers.get(start), visibleText(text.slice(start, end))];
-                const title = `“${spelt}” multiplies the votes of words after it by ${modifier?.factor}`;
+                const title = `“${spelt}” changes the votes of words after it: ${modifier?.change}`;
                 if (modifier) Object.assign(look, { class: modifier.isShown && "hm-modifier", title });
                 const shown = el(out.has(start) ? "del" : "span", look, spelt);
                 parts.push(visibleText(text.slice(at, start)), shown);
@@ -176,10 +175,10 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             : "; the largest logit gives the label.";
         const terms = [
             ["Vote", `what a token adds to the logit of ${positive}${decides}`],
-            ["★", "leads the votes of its side: a summary of the votes, not their cause."],
-            ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would "
+            ["←", "the token attends to this word, which changes its vote; “else” is what the vote would "
                 + "be without it. Arrows show those that change it by more than a tenth of the largest vote."],
-        ].slice(0, hasLinks ? 3 : 2);
+            ["★", "leads the votes of its side: the others move towards it."],
+        ].filter(([term]) => (term !== "←" || hasLinks) && (term !== "★" || leaders.length));
         const meanings = terms.flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const columns = hasLinks ? 4 : 3;
         /** @param {(string | HTMLElement)[]} cells @param {"row" | "col"} scope of heads */
@@ -188,9 +187,13 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             return n && scope === "row" ? el("td", look, content) : el("th", { ...look, scope }, content);
         }));
         const caption = el("caption", {}, "votes, which add up to the logit");
-        const body = el("tbody", {}, ...rows.map((cells) => tableRow(cells, "row")));
+        const tableOf = (/** @type {(string | HTMLElement)[][]} */ listed, /** @type {HTMLElement[]} */ ...top) =>
+            el("table", {}, ...top, el("tbody", {}, ...listed.map((cells) => tableRow(cells, "row"))));
+        const rest = el("details", {}, el("summary", {}, `${plural(more.length, "vote")} more`),
+            tableOf(more.slice(0, 1000).map(rowOf)));
         return [
-            el("table", {}, caption, el("thead", {}, tableRow(heads, "col")), body),
+            tableOf(rows, caption, el("thead", {}, tableRow(heads, "col"))),
+            ...(more.length ? [rest] : []),
             el("dl", { class: "hardmax-note" }, ...meanings),
         ];
 

@@ -1,13 +1,13 @@
 // Texts: from a model's files and a text to tokens, what they attend to, votes and label, bit for bit
 // as in Python.
-import { exactFloat, exactLimit, readNumber } from "./exact.js";
+import { exactFloat, readNumber } from "./exact.js";
 import { textFold, textWords, withoutWords } from "./textwords.js";
 
 /** @typedef {string | number | boolean} Label
  * @typedef {[number, number]} Place  UTF-16 offsets: text.slice(start, end)
  *
  * A form such as "*n't" stands for all words that end in its `letters`, or, not `atEnd`, begin with them.
- * @typedef {{word: string, factor: number, letters: string, atEnd: boolean, isForm: boolean}} Modifier
+ * @typedef {{word: string, factor: number, shift: number, letters: string, atEnd: boolean, isForm: boolean}} Modifier
  *
  * `weights` has a row for each token; two classes have one logit. A token keeps `share` of its vote.
  * `lengths` are those of training texts, in characters.
@@ -16,14 +16,14 @@ import { textFold, textWords, withoutWords } from "./textwords.js";
  *     surfaces: string[], index: Map<string, number>, weights: Float32Array, bias: Float32Array,
  *     lengths: any[] | null}} Model
  *
- * Place and factor of a modifier; null: a token attends to itself.
- * @typedef {[number, number, number] | null} Attended
+ * Place, factor and shift of a modifier; null: a token attends to itself.
+ * @typedef {[number, number, number, number] | null} Attended
  *
  * `attended` is what it attends to at each place, `weight` what its vote would be without modifiers,
- * `leader` the index of the token that it follows in the limit of the votes, or -1, `classIndex` the
+ * `leader` the index of the token that it follows, or -1, `classIndex` the
  * index of the class that it counts towards.
  * @typedef {{id: number, word: string, places: Place[], attended: Attended[], modifiers: string[],
- *     count: number, factor: number, weight: number, vote: number, active: boolean, leads: boolean,
+ *     count: number, factor: number, shift: number, weight: number, vote: number, active: boolean, leads: boolean,
  *     leader: number, classIndex: number}} TextToken
  *
  * `answer` is the number of the class or -1 for undecided, of which `reason` says why; `notes` are
@@ -31,9 +31,9 @@ import { textFold, textWords, withoutWords } from "./textwords.js";
  * of appearance.
  * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number,
  *     notes: string[], probabilities: number[], logits: number[], logit: number, bias: number,
- *     positiveClass: Label, tokens: TextToken[], known: number}} Classified */
+ *     positiveClass: Label, tokens: TextToken[], known: number, size: number}} Classified
+ * What votes are divided by is `size`. */
 
-const LEADERS_BUDGET = 2_000; // milliseconds to find the leaders of several classes
 const STEPS_OF_FACTORS = 8; // factors are multiples of 1/8
 const MOSTLY_UNKNOWN = 0.2;
 
@@ -72,7 +72,7 @@ function textFind(model, text) {
         const modifier = modifierAt[at];
         /** @type {{place: Place, seen: Attended}} */
         const spot = { place: [words[first].start, words[last].end], seen: null };
-        if (modifier) spot.seen = [words[at].start, words[at].end, modifier.factor];
+        if (modifier) spot.seen = [words[at].start, words[at].end, modifier.factor, modifier.shift];
         if (!spots.get(id)?.push(spot)) spots.set(id, [spot]);
     }
     return spots;
@@ -210,19 +210,20 @@ const textRound = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math
 
 /** A modifier as config.json has it. @param {any} given @returns {Modifier} */
 function textModifier(given) {
-    const { word: spelt, factor, texts = 0, ...others } = Object(given);
+    const { word: spelt, factor, shift = 0, texts = 0, ...others } = Object(given);
     const word = typeof spelt === "string" ? textFold(spelt) : "";
     const letters = word.replace("*", "");
     const isForm = word.startsWith("*") !== word.endsWith("*");
     const example = isForm ? word.replace("*", "a") : word;
     const words = textWords(example);
     const isWord = words.length === 1 && words[0].surface === example;
-    const isFactor = Number.isFinite(factor) && factor !== 0 && Math.abs(factor) <= 16;
+    const isFactor = Number.isFinite(factor) && factor !== 0 && Math.abs(factor) <= 16
+        && Number.isFinite(shift);
     textMust(isWord && isFactor && textIsWhole(texts) && !Object.keys(others).length,
         `\`modifiers\` in config.json has ${textShort(given)}: expected a word and a factor up to 16`);
     const eighths = textRound(factor * STEPS_OF_FACTORS) || 1;
     const atEnd = word.startsWith("*");
-    return { word, factor: eighths / STEPS_OF_FACTORS, letters, atEnd, isForm };
+    return { word, factor: eighths / STEPS_OF_FACTORS, shift: Math.fround(shift), letters, atEnd, isForm };
 }
 
 /** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
@@ -274,9 +275,9 @@ function textModel(config, tensors, { surfaces, index, columns }) {
     };
 }
 
-/** The label, and what each token adds to it; of several classes it takes a while to find the leaders.
+/** The label, and what each token adds to it.
  * @param {Model} model @param {string} text @returns {Classified} */
-export function classify(model, text, withLeaders = true) {
+export function classify(model, text) {
     const { bias, gate, share, classes } = model;
     const spots = textFind(model, text);
     const rows = [...bias.keys()];
@@ -286,8 +287,9 @@ export function classify(model, text, withLeaders = true) {
         model.weights[id * rows.length + row] + 0;
     const read = Array.from(spots, ([id, at]) => {
         const factor = at.reduce((sum, { seen }) => sum + (seen?.[2] ?? 1), 0) / at.length;
-        const own = rows.map((row) => weightOf(id, row) * factor);
-        return { id, at, factor, own, strength: Math.max(...own.map(Math.abs)) };
+        const shift = at.reduce((sum, { seen }) => sum + (seen?.[3] ?? 0), 0) / at.length;
+        const own = rows.map((row) => weightOf(id, row) * factor + shift);
+        return { id, at, factor, shift, own, strength: Math.max(...own.map(Math.abs)) };
     });
     const least = gate * Math.max(0, ...read.map(({ strength }) => strength));
     const active = read.map(({ strength }) => strength > least);
@@ -310,11 +312,11 @@ export function classify(model, text, withLeaders = true) {
         const others = vote.map((value, c) => (c === best ? -Infinity : value));
         return vote[best] > 0 ? best : others.indexOf(Math.max(...others));
     };
-    const leaders = textLeaders(read.map(({ own }) => own), withLeaders ? active : []);
+    const leaders = textLeaders(firsts, share < 1 ? active : []);
     const spelt = (/** @type {Attended} */ seen) => (seen ? textFold(text.slice(seen[0], seen[1])) : []);
-    const tokens = read.map(({ id, at, factor }, t) => ({
+    const tokens = read.map(({ id, at, factor, shift }, t) => ({
         id, word: model.surfaces[id], places: at.map(({ place }) => place), count: at.length,
-        attended: at.map(({ seen }) => seen), factor,
+        attended: at.map(({ seen }) => seen), factor, shift: shift / size,
         modifiers: [...new Set(at.flatMap(({ seen }) => spelt(seen)))],
         weight: weightOf(id, row) / size, vote: votes[t][row], active: active[t],
         leads: leaders[t] === t, leader: leaders[t], classIndex: classOf(votes[t]),
@@ -324,34 +326,22 @@ export function classify(model, text, withLeaders = true) {
     return {
         label: classes[best], answer: decided ? best : -1, decided, reason: decided ? "" : reason,
         probability: probabilities[best], probabilities, logits, logit: logits[row], bias: bias[row],
-        positiveClass: classes[isTwo ? 1 : best], tokens, known: tokens.length,
+        positiveClass: classes[isTwo ? 1 : best], tokens, known: tokens.length, size,
         notes: textNotes(model, text, tokens),
     };
 }
 
-/** For each active token the one at which it ends in the limit of the cloud of votes, of equals the
- * first; -1 if it ends between several, or if this takes too long.
- * @param {number[][]} votes @param {boolean[]} active */
+/** For each active token of two classes the strongest of its class, of equals the first; else -1.
+ * @param {number[]} votes @param {boolean[]} active */
 function textLeaders(votes, active) {
     const leaders = votes.map(() => -1);
-    const moving = [...votes.keys()].filter((t) => active[t]);
-    if (!moving.length) return leaders;
-    if (votes[0].length === 1) {
-        for (const sign of [1, -1]) {
-            const strength = (/** @type {number} */ t) => sign * votes[t][0];
-            const side = moving.filter((t) => strength(t) > 0);
-            const largest = Math.max(...side.map(strength));
-            const first = side.find((t) => strength(t) === largest) ?? -1;
-            for (const t of side) leaders[t] = first;
-        }
-        return leaders;
+    for (const sign of [1, -1]) {
+        const strength = (/** @type {number} */ t) => sign * votes[t];
+        const side = [...votes.keys()].filter((t) => active[t] && strength(t) > 0);
+        const largest = Math.max(...side.map(strength));
+        const first = side.find((t) => strength(t) === largest) ?? -1;
+        for (const t of side) leaders[t] = first;
     }
-    const cloud = moving.map((t) => votes[t]);
-    const { limits, ofToken } = exactLimit(cloud, { alpha: 1, budget: LEADERS_BUDGET });
-    moving.forEach((t, n) => {
-        const vertex = limits?.[ofToken[n]].vertex ?? -1;
-        leaders[t] = vertex < 0 ? -1 : moving[ofToken.indexOf(vertex)];
-    });
     return leaders;
 }
 
@@ -410,10 +400,10 @@ function textProbabilities(logits) {
  * @param {Model} model @param {string} text @param {number} [budget] milliseconds
  * @returns {{words: string[], text: string, label: Label, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
-    const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text, false)];
+    const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
     const without = (/** @type {string[]} */ words) => {
         const changed = withoutWords(text, all.filter((word) => words.includes(word.surface))).text;
-        const { tokens, decided, label, probability, probabilities } = classify(model, changed, false);
+        const { tokens, decided, label, probability, probabilities } = classify(model, changed);
         const lead = Math.max(...probabilities.filter((_, c) => c !== answer)) - probabilities[answer];
         const flips = decided && lead > 1e-9;
         return { words, text: changed, tokens, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
