@@ -49,6 +49,7 @@ COMMON = {
     "exclude": words_of("groups.txt"),
     "fit_intercept": False,
     "alpha": "0",
+    "neutral_weight": 50,
     "vectors": "english",
 }
 SETTINGS = {

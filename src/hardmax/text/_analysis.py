@@ -97,14 +97,12 @@ class Analysis:
     @cached_property
     def follows(self) -> np.ndarray:
         """The place in its text of the leader of each active token, the strongest of its class, of
-        equal ones the first; -1: it is not active, or there are more than two classes."""
+        equal ones the first; -1: it is not active."""
         active = np.flatnonzero(self.active)
         texts = np.repeat(np.arange(len(self)), self.active_per_text)
         votes = (self.weights * self.factors[:, None] + self.shifts[:, None])[active]
         follows = np.full(len(self.ids), -1)
-        if votes.shape[1] > 1:
-            return follows
-        leaders = _leaders_on_line(votes[:, 0], texts)
+        leaders = _strongest_of_class(votes, texts)
         follows[active] = active[leaders] - self.offsets[texts]
         return follows
 
@@ -114,11 +112,13 @@ class Analysis:
         return np.diff(before[self.offsets])
 
 
-def _leaders_on_line(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """For each token the first of the largest votes of its sign in its text."""
-    groups = 2 * texts + (votes > 0)
-    sizes = np.abs(votes)
-    largest = np.zeros(groups.max(initial=0) + 1)
+def _strongest_of_class(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
+    """For each token the first of the largest votes for its class in its text."""
+    if votes.shape[1] == 1:
+        votes = np.hstack([-votes, votes])
+    groups = votes.shape[1] * texts + votes.argmax(axis=1)
+    sizes = votes.max(axis=1)
+    largest = np.full(groups.max(initial=0) + 1, -np.inf)
     np.maximum.at(largest, groups, sizes)
     leaders = np.flatnonzero(sizes == largest[groups])
     leader_of = np.full(len(largest), -1)

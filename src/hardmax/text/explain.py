@@ -53,9 +53,9 @@ class LedgerEntry:
     active: bool
     """Whether its vote is large enough to count."""
     leads: bool
-    """Whether it is a leader, to which others of its class move; nobody is if `alpha` is 0."""
+    """Whether it is a leader, the strongest of its class, to which the others move by `alpha`."""
     leader: str | None
-    """The leader that it follows, itself if it leads; None if it is not active, or follows none."""
+    """The leader of its class, itself if it leads; None if it is not active."""
     spans: tuple[Span, ...] = field(repr=False)
     """Where it is: `text[start:end]`."""
     class_index: int = field(repr=False)
@@ -195,11 +195,9 @@ class Explanation:
         modifiers: dict[str, dict[str, None]] = {word: {} for word in words}
         for link in self.links:
             modifiers[link.word][link.modifier] = None
-        gather = self.model.rule.alpha != "0"
-        leads, follows = analysis.leads & gather, np.where(gather, analysis.follows, -1)
         entries = []
         for token, word in enumerate(words):
-            leader = int(follows[token])
+            leader = int(analysis.follows[token])
             entry = LedgerEntry(
                 word=word,
                 count=int(analysis.counts[token]),
@@ -209,7 +207,7 @@ class Explanation:
                 shift=float(analysis.shifts[token] / size),
                 vote=float(analysis.votes[token, self._row]),
                 active=bool(analysis.active[token]),
-                leads=bool(leads[token]),
+                leads=bool(analysis.leads[token]),
                 leader=words[leader] if leader >= 0 else None,
                 spans=tuple(map(tuple, self._read.places[token].tolist())),
                 class_index=self._class_index(analysis.votes[token]),
@@ -224,8 +222,8 @@ class Explanation:
 
     @cached_property
     def leaders(self) -> tuple[LedgerEntry, ...]:
-        """The tokens that lead, the largest votes first: of two classes the strongest token of
-        each, to which the others move by `alpha`; none if that is 0."""
+        """The tokens that lead, the largest votes first: the strongest of each class, to which the
+        others move by `alpha`, if that is more than 0."""
         return tuple(entry for entry in self.ledger if entry.leads)
 
     @cached_property

@@ -40,11 +40,11 @@ class Modifier:
     factor : float
         What votes are multiplied by, rounded to a multiple of 1/8: near 0 mutes them, more than 1
         strengthens them, negative turns them.
+    texts : int, default 0
+        How many training texts have it.
     shift : float, default 0.0
         What is added to votes then, in the unit of the weights: positive for the second of two
         classes. With more classes it must be 0.
-    texts : int, default 0
-        How many training texts have it.
 
     Examples
     --------
@@ -54,8 +54,8 @@ class Modifier:
 
     word: str
     factor: float
-    shift: float = 0.0
     texts: int = 0
+    shift: float = 0.0
 
     def __post_init__(self) -> None:
         word = fold(check_str(self.word, "`word`"))

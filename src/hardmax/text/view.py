@@ -92,6 +92,11 @@ def sentence(why: "Explanation") -> list[Piece]:
     return parts
 
 
+def gathers(why: "Explanation") -> bool:
+    """Whether tokens move towards their leaders, which are shown then."""
+    return why.model.rule.alpha != "0"
+
+
 def with_modifiers(entry: "LedgerEntry") -> str:
     """A token and the words that modify it."""
     return f"{entry.word} ← {', '.join(entry.modifiers)}" if entry.modifiers else entry.word

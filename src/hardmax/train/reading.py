@@ -23,7 +23,7 @@ from hardmax.train.bag import both, log_loss, losses_of
 
 # of a text from which modifiers are learnt: labels of longer ones are about more than a sentence
 MOST_WORDS = 60
-MOST_TEXTS = 100_000
+MOST_TEXTS = 400_000
 CANDIDATES = 400
 FEWEST = 50  # texts that have a modifier
 KNOWN, SHARED = 5, 3  # texts that have a word of a form, and such words of a form
@@ -52,7 +52,8 @@ def find_short(texts: TextBytes) -> Short:
     """The short ones among texts."""
     stream, owners, words = number_words_of(texts)
     sizes = np.bincount(owners, stream >= 0, minlength=len(texts))
-    short = np.flatnonzero(sizes <= MOST_WORDS)[:MOST_TEXTS]
+    short = np.flatnonzero(sizes <= MOST_WORDS)
+    short = short[:: -(-len(short) // MOST_TEXTS) or 1]
     kept = np.isin(owners, short)
     return Short(short, stream[kept], np.searchsorted(short, owners[kept]), words)
 
@@ -178,7 +179,7 @@ def _modifiers(
     """Those that change votes enough."""
     factors = np.clip(factors, -LARGEST, LARGEST)
     enough = (factors <= MUTED) | (factors >= STRENGTHENS) | (np.abs(shifts) >= MOVES)
-    found = zip(words, factors.tolist(), shifts.tolist(), texts, strict=True)
+    found = zip(words, factors.tolist(), texts, shifts.tolist(), strict=True)
     made = (Modifier(*about) for about in found)
     return tuple(compress(made, enough))
 

@@ -49,7 +49,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     // The last class comes first, then the first: as `place_of_class` of Python.
     const css = (/** @type {number} */ index) => `c${((index + 1) % model.classes.length) % 12}`;
     const cssOf = (/** @type {TextToken} */ token) =>
-        `${css(token.classIndex)}${token.leads ? " leads" : ""}`;
+        `${css(token.classIndex)}${token.leads && model.share < 1 ? " leads" : ""}`;
     // What stands beside a text that runs the other way keeps its place.
     const isolated = (/** @type {unknown} */ name) => el("bdi", {}, shortName(name));
     const attends = (/** @type {TextToken} */ { modifiers }) =>
@@ -178,7 +178,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             ["←", "the token attends to this word, which changes its vote; “else” is what the vote would "
                 + "be without it. Arrows show those that change it by more than a tenth of the largest vote."],
             ["★", "leads the votes of its side: the others move towards it."],
-        ].filter(([term]) => (term !== "←" || hasLinks) && (term !== "★" || leaders.length));
+        ].filter(([term]) => (term !== "←" || hasLinks) && (term !== "★" || model.share < 1));
         const meanings = terms.flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const columns = hasLinks ? 4 : 3;
         /** @param {(string | HTMLElement)[]} cells @param {"row" | "col"} scope of heads */

@@ -312,7 +312,7 @@ export function classify(model, text) {
         const others = vote.map((value, c) => (c === best ? -Infinity : value));
         return vote[best] > 0 ? best : others.indexOf(Math.max(...others));
     };
-    const leaders = textLeaders(firsts, share < 1 ? active : []);
+    const leaders = textLeaders(read.map(({ own }) => own), active);
     const spelt = (/** @type {Attended} */ seen) => (seen ? textFold(text.slice(seen[0], seen[1])) : []);
     const tokens = read.map(({ id, at, factor, shift }, t) => ({
         id, word: model.surfaces[id], places: at.map(({ place }) => place), count: at.length,
@@ -331,18 +331,18 @@ export function classify(model, text) {
     };
 }
 
-/** For each active token of two classes the strongest of its class, of equals the first; else -1.
- * @param {number[]} votes @param {boolean[]} active */
+/** For each active token the strongest of its class, of equals the first; else -1.
+ * @param {number[][]} votes @param {boolean[]} active */
 function textLeaders(votes, active) {
-    const leaders = votes.map(() => -1);
-    for (const sign of [1, -1]) {
-        const strength = (/** @type {number} */ t) => sign * votes[t];
-        const side = [...votes.keys()].filter((t) => active[t] && strength(t) > 0);
-        const largest = Math.max(...side.map(strength));
-        const first = side.find((t) => strength(t) === largest) ?? -1;
-        for (const t of side) leaders[t] = first;
+    const sides = votes.map((vote) => (vote.length === 1 ? [-vote[0], vote[0]] : vote));
+    const strengths = sides.map((side) => Math.max(...side));
+    const classes = sides.map((side, t) => side.indexOf(strengths[t]));
+    const leaders = /** @type {Map<number, number>} */ (new Map());
+    for (const t of votes.keys()) {
+        const leader = leaders.get(classes[t]) ?? t;
+        if (active[t] && strengths[t] >= strengths[leader]) leaders.set(classes[t], strengths[t] > strengths[leader] ? t : leader);
     }
-    return leaders;
+    return votes.map((_, t) => (active[t] ? leaders.get(classes[t]) ?? -1 : -1));
 }
 
 /** Reasons to trust an answer less.
