@@ -46,7 +46,7 @@ COMMON = {
     "ngram_range": (1, 3),
     "min_df": 3,
     "scaling": "evidence",
-    "exclude": words_of("groups.txt"),
+    "exclude": (*words_of("groups.txt"), "anonymous", "url"),
     "fit_intercept": False,
     "alpha": "0",
     "neutral_weight": 50,

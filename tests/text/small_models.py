@@ -5,7 +5,7 @@ Drawn texts come as words in clauses beside what they are spelt as, so that an o
 tokeniser."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,7 +118,8 @@ def texts(draw: st.DrawFn) -> Said:
 
 
 found_in = st.integers(0, 9)
-modifier = st.builds(Modifier, st.sampled_from(NAMED), st.sampled_from(FACTORS), found_in)
+shifts = st.sampled_from((0.0, 0.0, -0.75, 1.5))
+modifier = st.builds(Modifier, st.sampled_from(NAMED), st.sampled_from(FACTORS), found_in, shifts)
 modifiers = st.lists(modifier, max_size=5, unique_by=lambda modifier: modifier.word)
 
 
@@ -143,6 +144,8 @@ def models(draw: st.DrawFn, classes: Any = None) -> TextModel:
     parts["vocabulary"] = Vocabulary(surfaces, [[1, 2, 3, 3][:count]] * known)
     parts["classes"] = (0, 1) if rows == 1 else tuple("pqrs"[:count])
     some = draw(modifiers) or [Modifier("not", -0.5)] * draw(st.integers(0, 1))
+    if rows > 1:
+        some = [replace(each, shift=0.0) for each in some]
     parts["modifiers"] = tuple(some)
     parts["scope"] = draw(st.integers(1, 6))
     parts["gate"] = draw(st.sampled_from([0, 0.25, 0.5, 0.75]))

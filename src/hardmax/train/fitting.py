@@ -325,6 +325,7 @@ def _find_reader(
         losses.append(after.losses())
         reader = Reader(refine(short, after, reader), SCOPE)
     gains = losses[0] - losses[-1]
+    gains *= before.weights / before.weights.mean()
     is_sure = gains.mean() > SURE * gains.std() / np.sqrt(len(gains))
     return reader if is_sure else NOT_READ
 

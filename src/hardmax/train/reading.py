@@ -29,7 +29,8 @@ FEWEST = 50  # texts that have a modifier
 KNOWN, SHARED = 5, 3  # texts that have a word of a form, and such words of a form
 SIGNIFICANT = 5.0  # standard errors of the slope of a modifier
 SURE = 3.0  # standard errors by which modifiers must lower the loss
-STRENGTHENS, MOVES = 1.5, 0.2  # a modifier mutes votes, multiplies them or moves logits by so much
+# A modifier mutes votes, multiplies them by so much, or weakens them to so much and moves the logit.
+STRENGTHENS, WEAKENS, MOVES = 1.5, 2 / 3, 0.2
 MOST_MODIFIERS = 30
 AT_ONCE, NEARLY = 4, 0.75  # so many enter together, if they are nearly as significant as the first
 LARGEST = 3.0
@@ -178,7 +179,8 @@ def _modifiers(
 ) -> tuple[Modifier, ...]:
     """Those that change votes enough."""
     factors = np.clip(factors, -LARGEST, LARGEST)
-    enough = (factors <= MUTED) | (factors >= STRENGTHENS) | (np.abs(shifts) >= MOVES)
+    moves = (np.abs(shifts) >= MOVES) & (factors <= WEAKENS)
+    enough = (factors <= MUTED) | (factors >= STRENGTHENS) | moves
     found = zip(words, factors.tolist(), texts, shifts.tolist(), strict=True)
     made = (Modifier(*about) for about in found)
     return tuple(compress(made, enough))
