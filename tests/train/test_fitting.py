@@ -125,8 +125,8 @@ def test_words_are_left_out_if_asked():
     model = fit(texts, [1, 0, 1, 0, 1] * 4, settings)
     surfaces = model.vocabulary.surfaces
     assert not any("bob" in surface.split() for surface in surfaces)
-    assert {"it", "is", "it is"}.isdisjoint(surfaces)
-    assert "is good" in surfaces
+    assert {"it", "is", "it is", "is good"}.isdisjoint(surfaces)
+    assert {"good", "so good"} & {*surfaces}
     # The others keep their columns.
     against, towards = model.vocabulary.counts.T
     assert (np.sign(model.weights[:, 0]) == np.sign(towards - against)).all()

@@ -91,7 +91,8 @@ def test_a_modifier_that_turns_votes_has_none_of_its_own_even_if_vectors_know_it
     model = fit(texts, labels, replace(QUICK, vectors=vectors))
     assert {*NEGATORS, "*n'q"} <= set(factors(model))
     surfaces = set(model.vocabulary.surfaces)
-    assert surfaces & set(known) == {*SPEAKING, *SILENT, "unheard"}
+    assert {*SPEAKING, "unheard"} <= surfaces
+    assert surfaces.isdisjoint({*NEGATORS, *RARE})
     assert not model.analyse(NEGATORS).decided.any()
 
 
@@ -131,6 +132,8 @@ def test_the_loss_of_a_text_is_that_of_its_label():
     logits = np.array([[0.0], [2.0], [2.0]])
     truth = np.array([0, 1, 0])
     factors = np.empty((1, 0, 1))
-    known = Evidence(factors, np.zeros(3), logits, np.ones(3), truth, np.ones(3))
+    known = Evidence(
+        factors, np.zeros(3, dtype=bool), np.zeros(3), logits, np.ones(3), truth, np.ones(3)
+    )
     expected = np.log([2, 1 + np.exp(-2), 1 + np.exp(2)])
     np.testing.assert_allclose(known.losses(), expected)

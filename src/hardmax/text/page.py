@@ -198,7 +198,8 @@ def _looks_of_marks(why: "Explanation") -> dict[str, str]:
     for entry in why.active:
         share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
         shade = bisect_right(_SHADES, share)
-        css = f"{css_classes[entry.class_index]} s{shade}{' leads' * (entry.leads and view.gathers(why))}"
+        leads = entry.leads and view.gathers(why)
+        css = f"{css_classes[entry.class_index]} s{shade}{' leads' * leads}"
         # Escaped once for all places: a text may have very many.
         title = escape(view.told(entry))
         looks[entry.word] = f'class="{css}" title="{title}"'

@@ -1,7 +1,7 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
 calibration."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
@@ -50,7 +50,7 @@ REFINED = 1  # times that factors and weights are fitted in turn, after the firs
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
 NO_RIGHTS = "not recorded"
-LIGHT_PHRASE = 0.5
+LIGHT_PHRASE = 0.5  # of the median of words: a phrase says so much beside its words
 DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
 Announce = Callable[[str], None]  # of what training does next
 
@@ -165,20 +165,12 @@ def _fit(
     say(f"{len(candidates):,} candidate tokens")
     folds = find_folds(bags, settings.random_state)
     corpus, bags = corpus._replace(folds=folds), replace(bags, folds=folds)
-    silent = set(settings.stop_words or ())
-    if settings.stop_words is None and texts > ENOUGH:
-        silent = weak_words(candidates, bags, EVEN)
-    reader = _find_reader(corpus, candidates, bags, settings, silent)
-    silent = {word for word in silent if reader.number_of(word) < 0}
-    kept = telling(candidates, silent)
+    reader = _find_reader(corpus, candidates, bags, settings)
     if reader.modifiers:
         say(f"modifiers: {', '.join(map(str, reader.modifiers))}")
-        if not settings.overlapping:
-            surfaces = candidates.surfaces
-            kept = np.array([n for n in kept if not reader.speaks_through(surfaces[n])], dtype=int)
-    _check_any(kept, settings)
-    candidates = take_tokens(candidates, kept)
-    bags = corpus.encode(candidates, overlapping, reader) if reader.modifiers else bags.take(kept)
+        bags = corpus.encode(candidates, overlapping, reader)
+    kept = _speaking(candidates, bags, reader, settings)
+    candidates, bags = take_tokens(candidates, kept), bags.take(kept)
     best = None
     for vectors in tables:
         if best and not (vectors and vectors.suit(candidates)):
@@ -282,46 +274,47 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
         words, sizes = cut_tokens(known)
         starts = np.cumsum(sizes) - sizes
         keep &= ~np.logical_or.reduceat([word in excluded for word in words], starts)
+    if not keep.any():
+        raise InputError(
+            f"`texts`: no token occurs in {min_df} of them; lower `min_df`, or give more texts."
+        )
     kept = np.flatnonzero(keep)
-    _check_any(kept, settings)
     return take_tokens(known, kept), bags.take(kept)
 
 
-def _check_any(tokens: np.ndarray, settings: Settings) -> None:
-    if not len(tokens):
-        fewest = settings.min_df or 1
-        raise InputError(
-            f"`texts`: no token occurs in {fewest} of them; lower `min_df`, or give more texts."
-        )
+def _speaking(known: Vocabulary, bags: Bags, reader: Reader, settings: Settings) -> np.ndarray:
+    """The tokens that do not begin or end with a silent word, and are no modifiers that speak
+    through others."""
+    silent = set(settings.stop_words or ())
+    if settings.stop_words is None and len(bags.labels) > ENOUGH:
+        silent = weak_words(known, bags, EVEN)
+    kept = telling(known, {word for word in silent if reader.number_of(word) < 0})
+    if not settings.overlapping:
+        through = [reader.speaks_through(known.surfaces[token]) for token in kept]
+        kept = kept[~np.array(through, dtype=bool)]
+    return kept if len(kept) else np.arange(len(known))
 
 
-def _find_reader(
-    corpus: _Corpus,
-    candidates: Vocabulary,
-    bags: Bags,
-    settings: Settings,
-    silent: Collection[str],
-) -> Reader:
+def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings) -> Reader:
     """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
     if not settings.reading:
         return NOT_READ
     short = find_short(corpus.texts)
     # Phrases such as "not good" would say a part of what modifiers do.
     is_word = np.flatnonzero(cut_tokens(candidates)[1] == 1)
-    is_word = np.array([n for n in is_word if candidates.surfaces[n] not in silent], dtype=int)
     if len(short.texts) < FEWEST or not len(is_word):
         return NOT_READ
-    words = take_tokens(candidates, is_word)
-    before = _judge_words(words, bags.take(is_word), short, settings)
+    every = take_tokens(candidates, is_word)
+    before = _judge_words(every, bags.take(is_word), short, settings)
     reader = Reader(find_modifiers(short, before, SCOPE, {*settings.exclude}), SCOPE)
     losses = [before.losses()]
     for _ in range(1 + REFINED):
         if not reader.modifiers:
             return NOT_READ
-        speaking = [n for n, word in enumerate(words.surfaces) if not reader.speaks_through(word)]
-        words = words if settings.overlapping else take_tokens(words, np.array(speaking))
-        read = corpus.encode(words, settings, reader)
-        after = _judge_words(words, read, short, settings)
+        read = corpus.encode(every, settings, reader)
+        kept = _speaking(every, read, reader, settings)
+        words = take_tokens(every, kept)
+        after = _judge_words(words, read.take(kept), short, settings)
         losses.append(after.losses())
         reader = Reader(refine(short, after, reader), SCOPE)
     gains = losses[0] - losses[-1]
@@ -393,9 +386,8 @@ def _weigh_segments(
     fitted = _regress(joined, fold, settings, bags.shared.get(("start", fold)))
     bags.shared["start", fold] = fitted
     own = np.abs(fitted.weights).max(axis=1)
-    kept = fitted.kept[
-        own[fitted.kept] > LIGHT_PHRASE * np.median(own[:count]) * (fitted.kept >= count)
-    ]
+    least = LIGHT_PHRASE * np.median(own[:count]) if count else 0.0
+    kept = fitted.kept[(fitted.kept < count) | (own[fitted.kept] >= least)]
     if settings.max_features is not None:
         influence = own[kept] * np.sqrt(known.documents[kept])
         kept = kept[np.argsort(-influence, kind="stable")[: settings.max_features]]

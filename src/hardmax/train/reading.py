@@ -29,7 +29,7 @@ FEWEST = 50  # texts that have a modifier
 KNOWN, SHARED = 5, 3  # texts that have a word of a form, and such words of a form
 SIGNIFICANT = 5.0  # standard errors of the slope of a modifier
 SURE = 3.0  # standard errors by which modifiers must lower the loss
-# A modifier mutes votes, multiplies them by so much, or weakens them to so much and moves the logit.
+# A modifier mutes votes, multiplies them by so much, or weakens them and moves logits by so much.
 STRENGTHENS, WEAKENS, MOVES = 1.5, 2 / 3, 0.2
 MOST_MODIFIERS = 30
 AT_ONCE, NEARLY = 4, 0.75  # so many enter together, if they are nearly as significant as the first
@@ -132,10 +132,6 @@ def find_modifiers(
     columns, fitted = _fit(known, found, chosen)
     while len(chosen) < MOST_MODIFIERS:
         sizes = np.abs(_standard_scores(columns, fitted, known, found))
-        if known.speaks.any():
-            counted = found._replace(sums=found.numbers)
-            moves = np.abs(_standard_scores(columns, fitted, known, counted))
-            sizes = np.maximum(sizes, moves)
         sizes[chosen] = 0
         if sizes.max(initial=0) < SIGNIFICANT:
             break

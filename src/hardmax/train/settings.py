@@ -33,8 +33,8 @@ class Settings:
     ngram_range : (int, int), default (1, 2)
         Tokens are words, and phrases of up to as many words as the second number; the first is 1.
     overlapping : bool, default False
-        Count every token that occurs in a text; if False, every word belongs to one token at most,
-        that of the largest weight.
+        Count every token that occurs in a text. If False, every word belongs to one token at most:
+        words vote, and a phrase takes its words if it says more than they do.
     min_df : int, optional
         Leave out tokens that occur in fewer texts (or groups, if there are groups); by default the
         largest of 1, 2 and 3 at which held-out texts are predicted hardly worse.
@@ -43,9 +43,8 @@ class Settings:
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
     stop_words : sequence of str, optional
-        Words of which no token may consist, alone or with others of them. By default frequent words
-        of which each class has about as many are no tokens, if held-out texts are predicted hardly
-        worse.
+        Silent words: no token begins or ends with one. By default, of more than 1,000 texts, the
+        frequent words that each class has about as often.
     C : float, optional
         Inverse of the regularisation strength of the logistic regression: larger fits more closely.
     gate : float, optional

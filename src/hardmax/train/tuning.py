@@ -161,17 +161,18 @@ def _try_out(weigh_tokens: Weigh, before: Trial, folds: range, choices: dict[str
 
 
 def weak_words(known: Vocabulary, bags: Bags, spread: float) -> set[str]:
-    """Words of which each class has about as many, up to a factor, and that are very frequent, or
-    frequent and no more uneven than chance makes them."""
-    texts = np.bincount(bags.labels, minlength=bags.classes)
-    shares = (known.counts + 1) / (texts + 2)
-    documents, total = known.documents, len(bags.labels)
+    """Words that each class has about as often, up to a factor, as modifiers change them, and that
+    are very frequent, or frequent and no more uneven than chance makes them."""
+    texts = np.bincount(bags.labels, bags.weights, minlength=bags.classes)
+    counts, documents = np.maximum(bags.counts(), 0), known.documents
+    shares = (counts + 1) / (texts + 2)
     even = shares.max(axis=1) < spread * shares.min(axis=1)
-    expected = documents[:, None] * texts / total
-    chances = ((known.counts - expected) ** 2 / np.maximum(expected, 1e-9)).sum(axis=1)
+    expected = counts.sum(axis=1, keepdims=True) * texts / texts.sum()
+    chances = ((counts - expected) ** 2 / np.maximum(expected, 1e-9)).sum(axis=1)
     by_chance = chances < CHANCE**2 * (bags.classes - 1)
     often = documents >= FREQUENT * documents[cut_tokens(known)[1] == 1].sum()
-    weak = even & (often | by_chance & (documents >= COMMON * total))
+    common = documents >= COMMON * len(bags.labels)
+    weak = even & (often | by_chance & common)
     return {known.surfaces[token] for token in np.flatnonzero(weak).tolist()}
 
 
