@@ -308,7 +308,7 @@ def measure(data: Path, trained: Path, shipped: Path) -> None:
 
 def ablate(data: Path) -> None:
     parts = {name: read(data, name) for name in CORPORA}
-    fixed = replace(SETTINGS, gate=0.0, alpha="0")
+    fixed = replace(SETTINGS["sentiment-en"], gate=0.0, alpha="0")
     folds = {
         name: np.random.default_rng(0).integers(0, 5, len(parts[name])) for name in ("mr", "cr")
     }

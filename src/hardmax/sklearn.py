@@ -44,7 +44,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     ----------
     ngram_range : (int, int), default (1, 2)
         Tokens are words, and phrases of up to as many words as the second number; the first is 1.
-    overlapping : bool, default False
+    overlapping : bool, default True
         Count every token that occurs in a text. If False, every word belongs to one token at most:
         words vote, and a phrase takes its words if it says more than they do.
     min_df : int, optional
@@ -55,8 +55,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
     stop_words : sequence of str, optional
-        Silent words: no token begins or ends with one. By default, of more than 1,000 texts, the
-        frequent words that each class has about as often.
+        Silent words: no token consists of them; if tokens do not overlap, none begins or ends with
+        one, either. By default, of more than 1,000 texts, the frequent words that each class has
+        about as often, if held-out texts are predicted hardly worse.
     C : float, optional
         Inverse of the regularisation strength. This and the next three are chosen by
         cross-validation if None.
@@ -109,7 +110,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self,
         *,
         ngram_range: tuple[int, int] = (1, 2),
-        overlapping: bool = False,
+        overlapping: bool = True,
         min_df: int | None = None,
         max_features: int | None = None,
         exclude: Sequence[str] = (),

@@ -1,7 +1,7 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
 calibration."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
@@ -169,7 +169,7 @@ def _fit(
     if reader.modifiers:
         say(f"modifiers: {', '.join(map(str, reader.modifiers))}")
         bags = corpus.encode(candidates, overlapping, reader)
-    kept = _speaking(candidates, bags, reader, settings)
+    kept = _speaking(candidates, reader, settings, settings.stop_words or ())
     candidates, bags = take_tokens(candidates, kept), bags.take(kept)
     best = None
     for vectors in tables:
@@ -282,13 +282,13 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
     return take_tokens(known, kept), bags.take(kept)
 
 
-def _speaking(known: Vocabulary, bags: Bags, reader: Reader, settings: Settings) -> np.ndarray:
+def _speaking(
+    known: Vocabulary, reader: Reader, settings: Settings, silent: Iterable[str]
+) -> np.ndarray:
     """The tokens that do not begin or end with a silent word, and are no modifiers that speak
     through others."""
-    silent = set(settings.stop_words or ())
-    if settings.stop_words is None and len(bags.labels) > ENOUGH:
-        silent = weak_words(known, bags, EVEN)
-    kept = telling(known, {word for word in silent if reader.number_of(word) < 0})
+    silent = {word for word in silent if reader.number_of(word) < 0}
+    kept = telling(known, silent, overlapping=settings.overlapping)
     if not settings.overlapping:
         through = [reader.speaks_through(known.surfaces[token]) for token in kept]
         kept = kept[~np.array(through, dtype=bool)]
@@ -307,17 +307,21 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
     every = take_tokens(candidates, is_word)
     before = _judge_words(every, bags.take(is_word), short, settings)
     reader = Reader(find_modifiers(short, before, SCOPE, {*settings.exclude}), SCOPE)
-    losses = [before.losses()]
+    after, kept, words = before, is_word, every
     for _ in range(1 + REFINED):
         if not reader.modifiers:
             return NOT_READ
         read = corpus.encode(every, settings, reader)
-        kept = _speaking(every, read, reader, settings)
+        silent = set(settings.stop_words or ())
+        found = settings.stop_words is None and len(bags.labels) > ENOUGH
+        if found and not settings.overlapping:
+            silent = weak_words(every, read, EVEN, overlapping=False)
+        kept = _speaking(every, reader, settings, silent)
         words = take_tokens(every, kept)
         after = _judge_words(words, read.take(kept), short, settings)
-        losses.append(after.losses())
         reader = Reader(refine(short, after, reader), SCOPE)
-    gains = losses[0] - losses[-1]
+    without = bags.take(is_word[kept])
+    gains = _judge_words(words, without, short, settings).losses() - after.losses()
     gains *= before.weights / before.weights.mean()
     is_sure = gains.mean() > SURE * gains.std() / np.sqrt(len(gains))
     return reader if is_sure else NOT_READ

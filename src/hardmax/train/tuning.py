@@ -26,6 +26,7 @@ FIRST = 1  # of these is tried first
 ALPHAS = ("1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fewer tokens
+SILENCE = 1.0  # and so much for silent words, if tokens do not overlap
 ENOUGH = 1_000  # texts: the loss of fewer is too uncertain to tell which words say little
 FREQUENT = 0.004  # of all words, if a word is very frequent
 COMMON, CHANCE = 0.01, 2.5  # of the texts have a frequent word; standard errors
@@ -105,15 +106,18 @@ def tune(
             break
         best = trial
     drops = settings.stop_words is None and len(bags.labels) > ENOUGH
-    if drops:
-        keep = telling(best.known, weak_words(best.known, bags, UNEVEN))
-        if 0 < len(keep) < len(best.known):
-            known, bags = take_tokens(best.known, keep), best.bags.take(keep)
-            trial = try_out(
-                replace(best, known=known, bags=bags, start={}),
-                "without more words that say little",
-            )
-            best = trial if trial.loss <= limit else best
+    slack = SLACK if settings.overlapping else SILENCE
+    limit = best.loss + slack * best.error
+    for spread in (EVEN, UNEVEN) if drops else ():
+        silent = weak_words(best.known, best.bags, spread, overlapping=settings.overlapping)
+        keep = telling(best.known, silent, overlapping=settings.overlapping)
+        if not silent or not len(keep):
+            continue
+        fewer = {"known": take_tokens(best.known, keep), "bags": best.bags.take(keep), "start": {}}
+        trial = try_out(replace(best, **fewer), f"with {len(silent)} silent words")
+        if trial.loss > limit:
+            break
+        best = trial
     if len(few) < FOLDS:
         best = _try_out(weigh_tokens, best, range(len(few), FOLDS), {})
     measured, choices = _choose_voting(best.held_out, best.settings)
@@ -160,9 +164,11 @@ def _try_out(weigh_tokens: Weigh, before: Trial, folds: range, choices: dict[str
     return replace(before, **found, loss=best.loss, error=error)
 
 
-def weak_words(known: Vocabulary, bags: Bags, spread: float) -> set[str]:
-    """Words that each class has about as often, up to a factor, as modifiers change them, and that
-    are very frequent, or frequent and no more uneven than chance makes them."""
+def weak_words(known: Vocabulary, bags: Bags, spread: float, *, overlapping: bool) -> set[str]:
+    """Frequent words that each class has about as often, up to a factor, as modifiers change them.
+
+    If tokens do not overlap, a word that phrases cannot end with must be very frequent, or no more
+    uneven than chance makes it."""
     texts = np.bincount(bags.labels, bags.weights, minlength=bags.classes)
     counts, documents = np.maximum(bags.counts(), 0), known.documents
     shares = (counts + 1) / (texts + 2)
@@ -172,15 +178,20 @@ def weak_words(known: Vocabulary, bags: Bags, spread: float) -> set[str]:
     by_chance = chances < CHANCE**2 * (bags.classes - 1)
     often = documents >= FREQUENT * documents[cut_tokens(known)[1] == 1].sum()
     common = documents >= COMMON * len(bags.labels)
-    weak = even & (often | by_chance & common)
+    weak = even & common
+    if not overlapping:
+        weak &= often | by_chance
     return {known.surfaces[token] for token in np.flatnonzero(weak).tolist()}
 
 
-def telling(known: Vocabulary, silent: Collection[str]) -> np.ndarray:
-    """All tokens but those that begin or end with a silent word."""
+def telling(known: Vocabulary, silent: Collection[str], *, overlapping: bool) -> np.ndarray:
+    """All tokens but those that consist of silent words; if tokens do not overlap, but those that
+    begin or end with one."""
     words, sizes = cut_tokens(known)
     is_silent = np.array([word in silent for word in words], dtype=bool)
     ends = np.cumsum(sizes)
+    if overlapping:
+        return np.flatnonzero(np.add.reduceat(is_silent, ends - sizes) < sizes)
     return np.flatnonzero(~is_silent[ends - sizes] & ~is_silent[ends - 1])
 
 
