@@ -122,10 +122,9 @@ def test_what_a_phrase_hid_appears_when_it_goes_and_words_that_modify_are_ranked
 
 TABLE = {"great": 3, "awful": -3, "film": 0, "good": 1, "plot": 0, "fine": 1, "boring": -2}
 SAID = """
-great film, plot but the awful good fine => Strongest: great (positive, 2 more agree), awful \
-(negative). 2 known tokens have no effect.
-never boring => Strongest: boring ← never (positive).
-never boring, so boring => Strongest: boring ← never, so (negative).
+great film, plot but the awful good fine => Because of: great, good, fine. Against: awful.
+never boring => Because of: boring ← never.
+never boring, so boring => Because of: boring ← never, so.
 xyzzy => The model knows no word of this text.
 the film => None of the known tokens is active.
 great awful => Several classes have the same score.
@@ -133,24 +132,20 @@ great awful => Several classes have the same score.
 
 
 def spoken(why) -> str:
-    return "".join(part.text for part in sentence(why))
+    return "".join(part.text for part in sentence(why)).rstrip()
 
 
-def test_a_sentence_names_the_strongest_tokens_what_they_attend_to_and_who_agrees():
+def test_a_sentence_names_the_strongest_votes_for_and_against():
     model = word_model(TABLE, modifiers=[Modifier("never", -0.5), Modifier("so", 2)])
     for line in SAID.split("\n"):
         text, expected = line.split(" => ")
         assert spoken(model.explain(text)) == expected
 
 
-def test_a_token_that_votes_for_the_label_does_not_agree_with_a_leader_that_does_not():
-    votes = {"finland": (-2, 14, -12), "rose": (-8, -3, 11), "profit": (-3, -1, 4)}
-    model = word_model(votes | {"to eur": (-2, 0.5, 1.5)})  # which ends at "rose"
-    why = model.explain("Profit rose to EUR 13.1 mn in Finland.")
-    [euros] = [entry for entry in why.ledger if entry.word == "to eur"]
-    assert euros.leader == "rose"
-    expected = "Strongest: finland (class 1), rose (class 2, 1 more agrees)."
-    assert spoken(why) == expected
+def test_of_more_than_four_votes_the_others_are_counted():
+    words = {word: 9 - n for n, word in enumerate(["one", "two", "three", "four", "five", "six"])}
+    said = spoken(word_model(words | {"seven": -1}).explain(" ".join([*words, "seven"])))
+    assert said == "Because of: one, two, three, four and 2 more. Against: seven."
 
 
 def test_bars_are_on_the_side_of_the_class_and_a_modified_vote_has_both_numbers():
@@ -173,9 +168,9 @@ def test_rows_that_are_left_out_are_summed_above_the_total():
     why = model.explain(" ".join(model.vocabulary.surfaces))
     lines = [line.split() for line in str(why).splitlines()]
     _, *shown, rest, bias, logit = lines[lines.index([]) + 1 :]
-    assert [line[0] for line in shown] == [entry.word for entry in why.active[:20]]
-    left_out = [entry.vote for entry in why.active[20:]]
-    assert rest[:5] == ["6", "more,", "each", "≤", f"{left_out[0]:.3f}"]
+    assert [line[0] for line in shown] == [entry.word for entry in why.active[:10]]
+    left_out = [entry.vote for entry in why.active[10:]]
+    assert rest[:5] == ["16", "more,", "each", "≤", f"{left_out[0]:.3f}"]
     assert float(rest[5]) == pytest.approx(sum(left_out), abs=6e-4)
     assert (bias[0], logit[0]) == ("bias", "logit")
 

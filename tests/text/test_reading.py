@@ -123,8 +123,8 @@ def by_definition(model: TextModel, clauses: list[list[str]]) -> Expected:
     tokens = list(dict.fromkeys(place.token for place in places))
     factors, votes = [], []
     for token in tokens:
-        own = [place.factor for place in places if place.token == token]
-        factor = sum(own) / Fraction(len(own))
+        own = [place for place in places if place.token == token]
+        factor = sum(place.factor for place in own) / Fraction(len(own))
         factors.append(factor)
         votes.append([Fraction(float(w)) * factor for w in model.weights[token]])
     strengths = [max(map(abs, row)) for row in votes]
@@ -278,48 +278,32 @@ def test_simulated_layers_multiply_each_weight_by_its_factor_exactly(model, said
 # ---------------------------------------------------------------- leaders
 
 
-def limit_of(votes: np.ndarray) -> tuple[np.ndarray, set[tuple[float, ...]]]:
-    """Where tokens end in the exact limit, and the places of leaders."""
-    lim = hm.limit(votes, hm.Dynamics(1), arithmetic="exact")
-    leaders = {tuple(votes[leader]) for leader in np.atleast_1d(lim.leaders)}
-    return np.asarray(lim.limit_points, dtype=float), leaders
-
-
 @given(models(), st.lists(texts(), min_size=1, max_size=3))
-def test_leaders_and_followers_are_those_of_the_exact_limit(model, several):
+def test_leaders_are_the_first_of_the_strongest_of_each_class(model, several):
     found = model.analyse([said.text for said in several])
     for a, b in pairwise(found.offsets.tolist()):
-        active = np.flatnonzero(found.active[a:b])
         votes = found.weights * found.factors[:, None]
-        votes = votes[a:b][active]
-        follows, leads = found.follows[a:b], found.leads[a:b]
-        assert (follows[~found.active[a:b]] == -1).all()
-        assert not leads[~found.active[a:b]].any()
-        ends, leaders = limit_of(votes) if len(votes) else (votes, set())
-        for place, token in enumerate(active.tolist()):
-            stays = tuple(votes[place]) in leaders
-            same = (votes == votes[place]).all(axis=1)
-            first = place == np.flatnonzero(same)[0]
-            assert leads[token] == (stays and first)
-            led = follows[token]
-            if led < 0:
-                assert tuple(ends[place]) not in leaders
-            else:
-                assert leads[led]
-                leader = votes[np.flatnonzero(active == led)[0]]
-                assert np.allclose(ends[place], leader, atol=1e-12)
+        votes = votes[a:b]
+        if votes.shape[1] == 1:
+            votes = np.hstack([-votes, votes])
+        strongest = dict[int, int]()
+        classes = votes.argmax(axis=1).tolist()
+        for token in np.flatnonzero(found.active[a:b]).tolist():
+            leader = strongest.setdefault(classes[token], token)
+            if votes[token].max() > votes[leader].max():
+                strongest[classes[token]] = token
+        follows = found.follows[a:b].tolist()
+        for token, is_active in enumerate(found.active[a:b].tolist()):
+            expected = strongest[classes[token]] if is_active else -1
+            assert follows[token] == expected
+            assert found.leads[a:b][token] == (expected == token)
 
 
-def test_of_three_classes_a_token_may_end_between_leaders():
-    weights = {"between": [0.5, 0.5, 0], "first": [1, 0, 0], "second": [0, 1, 0]}
-    model = word_model(weights | {"near": [0.5, 0, 0]})
-    found = model.analyse(["first, between, second, near"])
-    words = [model.vocabulary.surfaces[token] for token in found.ids]
-    assert words == ["first", "between", "second", "near"]
-    assert found.follows.tolist() == [0, -1, 2, 0]
-
-
-# ---------------------------------------------------------------- modifiers
+def test_of_two_classes_leaders_are_those_of_the_exact_limit_of_the_votes():
+    model = word_model({"great": 3, "good": 1, "awful": -2, "dull": -1})
+    found = model.analyse(["good, dull, great, awful"])
+    lim = hm.limit(found.weights, hm.Dynamics(1), arithmetic="exact")
+    assert np.flatnonzero(found.leads).tolist() == np.sort(lim.leaders).tolist()
 
 
 # Modifiers, a text, and the vote of "boring" beside one silent token. Of several modifiers the one

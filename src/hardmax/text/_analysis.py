@@ -9,7 +9,6 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.format import pluralize
 from hardmax._kernels.compiling import interpreted
-from hardmax._tokens.batches import Clouds
 from hardmax.text._kernels_votes import Said, Votes, Voting, vote_texts
 from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
 
@@ -89,24 +88,20 @@ class Analysis:
 
     @cached_property
     def leads(self) -> np.ndarray:
-        """Whether each token is a leader: in the limit of the cloud of its text's votes, it stays
-        where it is."""
+        """Whether each token is a leader, the strongest of its class in its text."""
         places = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         return self.active & (self.follows == places)
 
     @cached_property
     def follows(self) -> np.ndarray:
-        """The place in its text of the leader that each active token ends at; -1: it is not active,
-        or ends between several. Of equal tokens the first leads."""
+        """The place in its text of the leader of each active token, the strongest of its class, of
+        equal ones the first; -1: it is not active."""
         active = np.flatnonzero(self.active)
         texts = np.repeat(np.arange(len(self)), self.active_per_text)
         votes = (self.weights * self.factors[:, None])[active]
-        if votes.shape[1] == 1:
-            leaders = _leaders_on_line(votes[:, 0], texts)
-        else:
-            leaders = _leaders_in_space(votes, texts)
         follows = np.full(len(self.ids), -1)
-        follows[active] = np.where(leaders >= 0, active[leaders] - self.offsets[texts], -1)
+        leaders = _strongest_of_class(votes, texts)
+        follows[active] = active[leaders] - self.offsets[texts]
         return follows
 
     def _count(self, chosen: np.ndarray) -> np.ndarray:
@@ -115,36 +110,18 @@ class Analysis:
         return np.diff(before[self.offsets])
 
 
-def _leaders_on_line(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """For each token the first of the largest votes of its sign in its text."""
-    groups = 2 * texts + (votes > 0)
-    sizes = np.abs(votes)
-    largest = np.zeros(groups.max(initial=0) + 1)
+def _strongest_of_class(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
+    """For each token the first of the largest votes for its class in its text."""
+    if votes.shape[1] == 1:
+        votes = np.hstack([-votes, votes])
+    groups = votes.shape[1] * texts + votes.argmax(axis=1)
+    sizes = votes.max(axis=1)
+    largest = np.full(groups.max(initial=0) + 1, -np.inf)
     np.maximum.at(largest, groups, sizes)
     leaders = np.flatnonzero(sizes == largest[groups])
     leader_of = np.full(len(largest), -1)
     leader_of[groups[leaders[::-1]]] = leaders[::-1]  # backwards: of equals the first stays
     return leader_of[groups]
-
-
-def _leaders_in_space(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """For each token the one at which it ends, after infinitely many layers; -1 if it ends between
-    several."""
-    from hardmax._limits.clusters import Vertex
-    from hardmax.dynamics import Dynamics
-    from hardmax.infinite_depth import limits
-
-    if not len(votes):
-        return np.empty(0, dtype=int)
-    starts = np.flatnonzero(np.diff(texts, prepend=-1))
-    bounds = np.append(starts, len(votes))
-    found = limits(Clouds(votes, bounds), Dynamics(1))
-    ends = np.concatenate(found.runs.leader_of)
-    for text in np.flatnonzero(ends[starts] < 0).tolist():  # not all of its tokens follow leaders
-        clusters = found[text].clusters
-        vertices = [kind.leader if isinstance(kind, Vertex) else -1 for kind in clusters.kinds]
-        ends[bounds[text] : bounds[text + 1]] = np.array(vertices)[clusters.labels]
-    return np.where(ends < 0, -1, ends + np.repeat(starts, np.diff(bounds)))
 
 
 def kept_share(alpha: str) -> float:

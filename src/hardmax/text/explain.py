@@ -51,10 +51,9 @@ class LedgerEntry:
     active: bool
     """Whether its vote is large enough to count."""
     leads: bool
-    """Whether it is a leader: in the limit of the cloud of votes, it stays where it is."""
+    """Whether it is a leader, the strongest of its class, to which the others move by `alpha`."""
     leader: str | None
-    """The leader at which it ends in that limit, itself if it leads; None if it is not active, or
-    ends between."""
+    """The leader of its class, itself if it leads; None if it is not active."""
     spans: tuple[Span, ...] = field(repr=False)
     """Where it is: `text[start:end]`."""
     class_index: int = field(repr=False)
@@ -218,10 +217,8 @@ class Explanation:
 
     @cached_property
     def leaders(self) -> tuple[LedgerEntry, ...]:
-        """The tokens that lead, the largest votes first: a summary of the votes, not their cause.
-
-        They are the exact limit of the cloud of the votes: of two classes the strongest token of
-        each."""
+        """The tokens that lead, the largest votes first: the strongest of each class, to which the
+        others move by `alpha`, if that is more than 0."""
         return tuple(entry for entry in self.ledger if entry.leads)
 
     @cached_property
@@ -230,12 +227,10 @@ class Explanation:
         links = []
         for word, places, attended in zip(self._words, *self._read[1:], strict=True):
             for span, (start, end, number) in zip(places.tolist(), attended.tolist(), strict=True):
-                if number >= 0:
-                    modifier, factor = (
-                        fold(self.text[start:end]),
-                        self.model.modifiers[number].factor,
-                    )
-                    links.append(Link(word, tuple(span), modifier, (start, end), factor))
+                if number < 0:
+                    continue
+                modifier, name = self.model.modifiers[number], fold(self.text[start:end])
+                links.append(Link(word, tuple(span), name, (start, end), modifier.factor))
         return tuple(sorted(links, key=attrgetter("span", "word")))
 
     @cached_property
@@ -252,6 +247,7 @@ class Explanation:
         return {
             "text": self.text,
             "model": self.model.name,
+            "model_sha256": self.model._digest,
             "label": self.label,
             "decided": self.decided,
             "notes": self.notes,

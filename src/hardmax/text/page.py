@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
     from hardmax.text.tokeniser import Span
 
-MOST_ROWS = 40
 _MOST_CLASSES = 6
 _LONGEST_NAME = 80  # characters of a token or a class
 short_name = partial(truncate, width=_LONGEST_NAME)
@@ -113,7 +112,6 @@ def _macros() -> Any:
         "css_classes": _css_classes,
         "looks_of_marks": _looks_of_marks,
         "cut_at_arrows": cut_at_arrows,
-        "most_rows": MOST_ROWS,
         "opening": opening,
         "shown_classes": _shown_classes,
         "view": view,
@@ -200,7 +198,8 @@ def _looks_of_marks(why: "Explanation") -> dict[str, str]:
     for entry in why.active:
         share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
         shade = bisect_right(_SHADES, share)
-        css = f"{css_classes[entry.class_index]} s{shade}{' leads' * entry.leads}"
+        leads = entry.leads and view.gathers(why)
+        css = f"{css_classes[entry.class_index]} s{shade}{' leads' * leads}"
         # Escaped once for all places: a text may have very many.
         title = escape(view.told(entry))
         looks[entry.word] = f'class="{css}" title="{title}"'

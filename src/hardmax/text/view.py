@@ -2,20 +2,20 @@
 ledger with bars."""
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from hardmax._common.format import pluralize, sanitize_line, truncate
+from hardmax._common.format import sanitize_line, truncate
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation, LedgerEntry, Link
 
 WHOLE = 20_000  # characters: no longer text is shown whole
-MOST_ROWS = 20
+MOST_ROWS = 10
 SIZEABLE = 0.1  # of the largest vote: modifiers that change a vote by more are shown in the text
 _MOST_NAMED = 4
 _NAME, _BAR, _BESIDE = 26, 10, 30  # columns for a token, half a bar, and what it attends to
+_ROOM = 44  # columns for a token and what it attends to, so that a line has 80
 
 
 class Piece(NamedTuple):
@@ -74,28 +74,28 @@ def _marks(why: "Explanation", size: int) -> "list[tuple[int, int, LedgerEntry]]
 
 
 def sentence(why: "Explanation") -> list[Piece]:
-    """The strongest tokens, what they attend to, and how many have no effect; or why the text is
-    undecided."""
+    """The strongest votes for the label and against it, and what they attend to; or why the text
+    is undecided."""
     if not why.decided:
         reason = why.undecided_because
         return [Piece(f"{reason[0].upper()}{reason[1:]}.")]
-    # With several classes, a token may end at a leader that votes for another class than itself.
-    followers = Counter((e.leader, e.class_index) for e in why.active if not e.leads)
-    parts = [Piece("Strongest: ")]
-    for entry in why.leaders[:_MOST_NAMED]:
-        number = followers[entry.word, entry.class_index]
-        verb = "agrees" if number == 1 else "agree"
-        agree = f", {number:,} more {verb}" if number else ""
-        label = why.model.classes[entry.class_index]
-        parts += [Piece(with_modifiers(entry), entry), Piece(" ("), Piece(str(label))]
-        parts += [Piece(f"{agree})"), Piece(", ")]
-    unnamed = len(why.leaders) - _MOST_NAMED
-    parts[-1] = Piece(f" and {unnamed:,} more." if unnamed > 0 else ".")
-    inactive = len(why.ledger) - len(why.active)
-    if inactive:
-        have = "has" if inactive == 1 else "have"
-        parts.append(Piece(f" {pluralize(inactive, 'known token')} {have} no effect."))
+    sides: dict[str, list[LedgerEntry]] = {"Because of": [], "Against": []}
+    label = why.model.classes.index(why.label)
+    for entry in why.active:
+        sides["Because of" if entry.class_index == label else "Against"].append(entry)
+    parts = []
+    for name, entries in sides.items():
+        unnamed = len(entries) - _MOST_NAMED
+        for number, entry in enumerate(entries[:_MOST_NAMED]):
+            before = ", " if number else f"{name}: "
+            parts += [Piece(before), Piece(with_modifiers(entry), entry)]
+        parts.append(Piece(f" and {unnamed:,} more. " if unnamed > 0 else ". " * bool(entries)))
     return parts
+
+
+def gathers(why: "Explanation") -> bool:
+    """Whether tokens move towards their leaders, which are shown then."""
+    return why.model.rule.alpha != "0"
 
 
 def with_modifiers(entry: "LedgerEntry") -> str:
@@ -150,7 +150,7 @@ def bar_heads(why: "Explanation") -> tuple[str, str]:
 
 def plain(why: "Explanation") -> str:
     """The answer, a sentence, notes, and the ledger with bars."""
-    summary = "".join(sanitize_line(part.text) for part in sentence(why))
+    summary = "".join(sanitize_line(part.text) for part in sentence(why)).rstrip()
     return "\n".join([sanitize_line(why.answer), summary, *why.notes, *_lines(why)])
 
 
@@ -168,5 +168,5 @@ def _lines(why: "Explanation") -> Iterator[str]:
     for name, row in zip(names, listed, strict=True):
         bar = "█" * round(abs(row.bar) * _BAR)
         bars = f"{bar:>{_BAR}}│{'':{_BAR}}" if row.bar < 0 else f"{'':{_BAR}}│{bar:{_BAR}}"
-        beside = truncate(sanitize_line(row.beside), _BESIDE)
+        beside = truncate(sanitize_line(row.beside), _ROOM - width)
         yield f"  {name:{width}} {row.vote:>+8.3f}  {bars}  {beside}".rstrip()

@@ -4,8 +4,8 @@ import { el, plural } from "./dom.js";
 /** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified
  * @typedef {import("./text.js").TextToken} TextToken */
 
-const MOST_NAMED = 4; // leaders in the summary
-const MOST_VOTES = 40; // that are shown
+const MOST_NAMED = 4; // votes of each side in the summary
+const MOST_VOTES = 10; // that are shown at once
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const SIZEABLE = 0.1; // of the largest vote: modifiers that change a vote by more are shown in the text
@@ -49,7 +49,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     // The last class comes first, then the first: as `place_of_class` of Python.
     const css = (/** @type {number} */ index) => `c${((index + 1) % model.classes.length) % 12}`;
     const cssOf = (/** @type {TextToken} */ token) =>
-        `${css(token.classIndex)}${token.leads ? " leads" : ""}`;
+        `${css(token.classIndex)}${token.leads && model.share < 1 ? " leads" : ""}`;
     // What stands beside a text that runs the other way keeps its place.
     const isolated = (/** @type {unknown} */ name) => el("bdi", {}, shortName(name));
     const attends = (/** @type {TextToken} */ { modifiers }) =>
@@ -78,23 +78,20 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         ];
     }
 
-    /** The strongest tokens, what they attend to, and how many have no effect; or why not. */
+    /** The strongest votes for the label and against it, and what they attend to; or why not. */
     function sentence() {
-        const { decided, reason, tokens, known } = found;
+        const { decided, reason, answer } = found;
         if (!decided) return [`${reason[0].toUpperCase()}${reason.slice(1)}.`];
-        const named = leaders.slice(0, MOST_NAMED).flatMap((token, n) => {
-            const followers = active.filter((each) => !each.leads && tokens[each.leader] === token
-                && each.classIndex === token.classIndex);
-            const more = followers.length.toLocaleString("en");
-            const agree = followers.length ? `, ${more} more agree${followers.length === 1 ? "s" : ""}` : "";
-            const marked = el("b", { class: css(token.classIndex) }, isolated(token.word), ...attends(token));
-            return [n ? ", " : "Strongest: ", marked, " (", isolated(model.classes[token.classIndex]), `${agree})`];
+        const sides = [["Because of", true], ["Against", false]];
+        const named = sides.flatMap(([name, isFor]) => {
+            const side = active.filter(({ classIndex }) => (classIndex === answer) === isFor);
+            const [more, end] = [side.length - MOST_NAMED, side.length ? ". " : ""];
+            const shown = side.slice(0, MOST_NAMED).flatMap((token, n) => [
+                n ? ", " : `${name}: `,
+                el("b", { class: css(token.classIndex) }, isolated(token.word), ...attends(token)),
+            ]);
+            return [...shown, more > 0 ? ` and ${more.toLocaleString("en")} more. ` : end];
         });
-        const [others, inactive] = [leaders.length - MOST_NAMED, known - active.length];
-        if (!named.length) named.push("It takes too long to find the leaders of this text");
-        named.push(others > 0 ? ` and ${others.toLocaleString("en")} more.` : ".");
-        const have = inactive === 1 ? "has" : "have";
-        if (inactive) named.push(` ${plural(inactive, "known token")} ${have} no effect.`);
         return named;
     }
 
@@ -176,10 +173,10 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             : "; the largest logit gives the label.";
         const terms = [
             ["Vote", `what a token adds to the logit of ${positive}${decides}`],
-            ["★", "leads the votes of its side: a summary of the votes, not their cause."],
             ["←", "the token attends to this word, which multiplies its vote; “else” is what the vote would "
                 + "be without it. Arrows show those that change it by more than a tenth of the largest vote."],
-        ].slice(0, hasLinks ? 3 : 2);
+            ["★", "leads the votes of its side: the others move towards it."],
+        ].filter(([term]) => (term !== "←" || hasLinks) && (term !== "★" || model.share < 1));
         const meanings = terms.flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const columns = hasLinks ? 4 : 3;
         /** @param {(string | HTMLElement)[]} cells @param {"row" | "col"} scope of heads */
@@ -188,9 +185,13 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             return n && scope === "row" ? el("td", look, content) : el("th", { ...look, scope }, content);
         }));
         const caption = el("caption", {}, "votes, which add up to the logit");
-        const body = el("tbody", {}, ...rows.map((cells) => tableRow(cells, "row")));
+        const tableOf = (/** @type {(string | HTMLElement)[][]} */ listed, /** @type {HTMLElement[]} */ ...top) =>
+            el("table", {}, ...top, el("tbody", {}, ...listed.map((cells) => tableRow(cells, "row"))));
+        const rest = el("details", {}, el("summary", {}, `${plural(more.length, "vote")} more`),
+            tableOf(more.slice(0, 1000).map(rowOf)));
         return [
-            el("table", {}, caption, el("thead", {}, tableRow(heads, "col")), body),
+            tableOf(rows, caption, el("thead", {}, tableRow(heads, "col"))),
+            ...(more.length ? [rest] : []),
             el("dl", { class: "hardmax-note" }, ...meanings),
         ];
 

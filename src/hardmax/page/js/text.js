@@ -1,6 +1,6 @@
 // Texts: from a model's files and a text to tokens, what they attend to, votes and label, bit for bit
 // as in Python.
-import { exactFloat, exactLimit, readNumber } from "./exact.js";
+import { exactFloat, readNumber } from "./exact.js";
 import { textFold, textWords, withoutWords } from "./textwords.js";
 
 /** @typedef {string | number | boolean} Label
@@ -20,7 +20,7 @@ import { textFold, textWords, withoutWords } from "./textwords.js";
  * @typedef {[number, number, number] | null} Attended
  *
  * `attended` is what it attends to at each place, `weight` what its vote would be without modifiers,
- * `leader` the index of the token that it follows in the limit of the votes, or -1, `classIndex` the
+ * `leader` the index of the token that it follows, or -1, `classIndex` the
  * index of the class that it counts towards.
  * @typedef {{id: number, word: string, places: Place[], attended: Attended[], modifiers: string[],
  *     count: number, factor: number, weight: number, vote: number, active: boolean, leads: boolean,
@@ -33,7 +33,6 @@ import { textFold, textWords, withoutWords } from "./textwords.js";
  *     notes: string[], probabilities: number[], logits: number[], logit: number, bias: number,
  *     positiveClass: Label, tokens: TextToken[], known: number}} Classified */
 
-const LEADERS_BUDGET = 2_000; // milliseconds to find the leaders of several classes
 const STEPS_OF_FACTORS = 8; // factors are multiples of 1/8
 const MOSTLY_UNKNOWN = 0.2;
 
@@ -274,9 +273,9 @@ function textModel(config, tensors, { surfaces, index, columns }) {
     };
 }
 
-/** The label, and what each token adds to it; of several classes it takes a while to find the leaders.
+/** The label, and what each token adds to it.
  * @param {Model} model @param {string} text @returns {Classified} */
-export function classify(model, text, withLeaders = true) {
+export function classify(model, text) {
     const { bias, gate, share, classes } = model;
     const spots = textFind(model, text);
     const rows = [...bias.keys()];
@@ -310,7 +309,7 @@ export function classify(model, text, withLeaders = true) {
         const others = vote.map((value, c) => (c === best ? -Infinity : value));
         return vote[best] > 0 ? best : others.indexOf(Math.max(...others));
     };
-    const leaders = textLeaders(read.map(({ own }) => own), withLeaders ? active : []);
+    const leaders = textLeaders(read.map(({ own }) => own), active);
     const spelt = (/** @type {Attended} */ seen) => (seen ? textFold(text.slice(seen[0], seen[1])) : []);
     const tokens = read.map(({ id, at, factor }, t) => ({
         id, word: model.surfaces[id], places: at.map(({ place }) => place), count: at.length,
@@ -329,30 +328,18 @@ export function classify(model, text, withLeaders = true) {
     };
 }
 
-/** For each active token the one at which it ends in the limit of the cloud of votes, of equals the
- * first; -1 if it ends between several, or if this takes too long.
+/** For each active token the strongest of its class, of equals the first; else -1.
  * @param {number[][]} votes @param {boolean[]} active */
 function textLeaders(votes, active) {
-    const leaders = votes.map(() => -1);
-    const moving = [...votes.keys()].filter((t) => active[t]);
-    if (!moving.length) return leaders;
-    if (votes[0].length === 1) {
-        for (const sign of [1, -1]) {
-            const strength = (/** @type {number} */ t) => sign * votes[t][0];
-            const side = moving.filter((t) => strength(t) > 0);
-            const largest = Math.max(...side.map(strength));
-            const first = side.find((t) => strength(t) === largest) ?? -1;
-            for (const t of side) leaders[t] = first;
-        }
-        return leaders;
+    const sides = votes.map((vote) => (vote.length === 1 ? [-vote[0], vote[0]] : vote));
+    const strengths = sides.map((side) => Math.max(...side));
+    const classes = sides.map((side, t) => side.indexOf(strengths[t]));
+    const leaders = /** @type {Map<number, number>} */ (new Map());
+    for (const t of votes.keys()) {
+        const leader = leaders.get(classes[t]) ?? t;
+        if (active[t] && strengths[t] >= strengths[leader]) leaders.set(classes[t], strengths[t] > strengths[leader] ? t : leader);
     }
-    const cloud = moving.map((t) => votes[t]);
-    const { limits, ofToken } = exactLimit(cloud, { alpha: 1, budget: LEADERS_BUDGET });
-    moving.forEach((t, n) => {
-        const vertex = limits?.[ofToken[n]].vertex ?? -1;
-        leaders[t] = vertex < 0 ? -1 : moving[ofToken.indexOf(vertex)];
-    });
-    return leaders;
+    return votes.map((_, t) => (active[t] ? leaders.get(classes[t]) ?? -1 : -1));
 }
 
 /** Reasons to trust an answer less.
@@ -410,10 +397,10 @@ function textProbabilities(logits) {
  * @param {Model} model @param {string} text @param {number} [budget] milliseconds
  * @returns {{words: string[], text: string, label: Label, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
-    const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text, false)];
+    const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
     const without = (/** @type {string[]} */ words) => {
         const changed = withoutWords(text, all.filter((word) => words.includes(word.surface))).text;
-        const { tokens, decided, label, probability, probabilities } = classify(model, changed, false);
+        const { tokens, decided, label, probability, probabilities } = classify(model, changed);
         const lead = Math.max(...probabilities.filter((_, c) => c !== answer)) - probabilities[answer];
         const flips = decided && lead > 1e-9;
         return { words, text: changed, tokens, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
