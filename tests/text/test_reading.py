@@ -246,10 +246,15 @@ def test_without_its_modifiers_a_model_says_what_it_says_with_factors_of_one(mod
 
 
 NEGATED = word_model({"good": 1.5}, modifiers=[Modifier("not", -0.5)])
+# The first is a bit stronger, the second nearer.
+NEARLY = [Modifier("not", -0.5), Modifier("very", 2.375)]
+RIVALS = word_model({"good": 1.5}, modifiers=NEARLY)
+RIVALRY = ["not", "a", "very", "good"]
 
 
 @given(models(), texts())
 @example(NEGATED, Said("not good", [["not", "good"]]))
+@example(RIVALS, Said(" ".join(RIVALRY), [RIVALRY]))
 def test_simulated_layers_multiply_each_weight_by_its_factor_exactly(model, said):
     reading = make_reading(model, said.text)
     expected = by_definition(model, said.clauses)
