@@ -44,7 +44,7 @@ def winners_of(run: hm.Run, layer: int = 0) -> np.ndarray:
     no ties."""
     assert run.points.count == run.n  # no token is repeated
     choices = run.attended(layer).choices
-    return np.where(choices.sizes == 1, choices.firsts(np.arange(run.n)), -1)
+    return np.where(choices.sizes == 1, choices.firsts, -1)
 
 
 def check_every_layer(

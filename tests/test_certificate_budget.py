@@ -178,6 +178,24 @@ def test_a_check_that_is_given_up_says_what_would_do():
     assert verify(proof, effort=float("inf"))
 
 
+def effort_for(**charge: int) -> int:
+    """What a step that costs too much says would do."""
+    with pytest.raises(checker.Stop) as stopped:
+        checker.Budget(1e-9).charge(**charge)
+    [effort] = re.findall(r"effort=(\d+)\)", str(stopped.value))
+    return int(effort)
+
+
+@pytest.mark.parametrize("longer", ["left", "right"])
+def test_products_cost_as_much_as_those_of_their_digits_and_numbers_as_many_bytes(longer: str):
+    digits = {"left": 10**4, "right": 10**4}
+    more = digits | {longer: 10**6}
+    products = [effort_for(products=10**9, **each) for each in (digits, more)]
+    assert products[1] == pytest.approx(100 * products[0], rel=1e-3)
+    held = [effort_for(products=0, held=10**9, **each) for each in (digits, more)]
+    assert held[1] == pytest.approx(50.5 * held[0], rel=1e-2)
+
+
 @pytest.mark.parametrize("effort", [0, -1, float("nan"), "10", None])
 def test_an_effort_is_a_positive_number(effort):
     with pytest.raises(ValueError, match=r"^`effort` must be a number above 0, not "):

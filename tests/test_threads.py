@@ -176,10 +176,9 @@ LONG = {
     "exact numbers": """
 from hardmax._runs import walk
 walk._MOST_WORK = 10**15
-x = 2 - 2.0**-14
-cloud = [(x, 2), (x, -2), (2, 1), (2, -1), (0.5, 0)]
-hm.limit(cloud, hm.Dynamics("1/2"), max_layers=2)
-run = lambda: hm.limit(cloud, hm.Dynamics("1/2"), max_layers=10**6)
+corners, turning = [(1, 0), (0, 1), (-1, 0), (0, -1)], hm.Dynamics("1/3", [[0, -1], [1, 0]])
+hm.limit(corners, turning, max_layers=2, arithmetic="exact")
+run = lambda: hm.limit(corners, turning, max_layers=10**6, arithmetic="exact")
 """,
     "a kernel on one thread": """
 from hardmax._float import search

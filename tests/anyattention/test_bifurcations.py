@@ -140,6 +140,12 @@ def test_repeated_tokens_and_ties_have_their_part():
     leaders, attended = outcome_of(hm.limit(late, hm.Dynamics(1)))
     assert interval.outcome == (leaders, attended)
     assert attended[3] == (2,)
+    # Token 2 breaks a tie while it passes by: before and after it is behind.
+    passing = rational("1 1 0, 1 -1 0, 3/2 0 -2, 4/5 0 -4, 1/8 0 1/20")
+    (interval,) = hm.bifurcations(passing, ("1/2", 1)).intervals
+    dynamics = hm.Dynamics("3/4")
+    assert hm.simulate(passing, dynamics, layers=1).attended(0)[4].tolist() == [0, 1]
+    assert interval.outcome == outcome_of(hm.limit(passing, dynamics))
     (tied,) = hm.bifurcations(hm.clouds.nonleader_clusters(), ("1/2", 1)).intervals
     assert tied.outcome is not None
     assert (0, 3) in tied.outcome.attended

@@ -14,7 +14,7 @@ from layer_problems import judge
 
 import hardmax as hm
 
-PROBLEMS = 1000 if THOROUGH else 50
+PROBLEMS = 1000 if THOROUGH else 30
 
 
 @pytest.mark.filterwarnings("ignore:the theorem does not apply")

@@ -34,6 +34,9 @@ BROKEN = {
 }
 
 
+pytestmark = pytest.mark.check  # the script takes a while
+
+
 @pytest.fixture(scope="module")
 def audit():
     import matplotlib.pyplot as plt

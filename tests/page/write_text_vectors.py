@@ -140,12 +140,11 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     said |= {"reason": why.undecided_because, "notes": why.notes}
     said |= {"positiveClass": why.positive_class, "logit": why.logit, "bias": why.bias}
     said["known"] = len(why.ledger)
-    leaders, attended = found.follows.tolist(), why._read.attended
-    rows = zip(found.ids.tolist(), ordered, attended, leaders, strict=True)
+    rows = zip(found.ids.tolist(), ordered, why._read.attended, strict=True)
     tokens = []
-    for token, entry, several, leader in rows:
+    for token, entry, several in rows:
         one = {NAMES.get(name, name): getattr(entry, name) for name in SHOWN.split()}
-        one |= {"id": token, "leader": leader}
+        one["id"] = token
         one["places"] = offsets[np.array(entry.spans)].tolist()
         one["attended"] = [_attended(model, offsets, *seen) for seen in several.tolist()]
         tokens.append(one)

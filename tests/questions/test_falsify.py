@@ -137,6 +137,13 @@ def test_a_function_may_be_a_statement_of_what_is_drawn():
         assert (cloud != 0).any(axis=1).all()
 
 
+def test_clouds_are_of_integers_or_of_halves():
+    seen = []
+    hm.falsify(lambda lim: seen.append(lim.run.at(0, exact=True)), tries=40)
+    units = {max(x.denominator for x in cloud.flat) for cloud in seen}
+    assert units == {1, 2}
+
+
 def test_none_found_counts_what_is_undecided_and_what_was_tried():
     told: Any = []
     true = hm.falsify("Theorem 1.1", tries=20, seed=1, progress=lambda *now: told.append(now))

@@ -77,6 +77,8 @@ def test_blocks_of_no_declared_length_are_counted():
     assert_same(right, hm.limit(TOKENS[TOKENS[:, 0] > 0], HALF))
     with refuses(r"that is not empty, not of shape \(0, 2\)"):
         hm.limit(array[array[:, 0] > 99], HALF)
+    with refuses(r"not of shape \(2000,\)"):
+        hm.limit(array[:, 0], HALF)
     with refuses(r"Use \.rechunk"):
         hm.limit(array.rechunk((300, 1)), HALF)
     with refuses("an array has none"):

@@ -61,6 +61,7 @@ WORDS = """
 DON'T it’s rock'n'roll 'tis dogs' 80's => don't|it's|rock'n'roll|tis|dogs|80's
 13.1, 1,000.5 .5 3. a.b 7.a => 13.1|1,000.5|5|3|a|b|7|a
 a <3 b < c <b => a|3|b|c|b
+a <-b> c <b d <i> e => a|b|c|b|d|e
 a < => a
 bad！ so？؟!? => bad|so
 这家iPhone店不错，3台 => 这|家|iphone|店|不|错|3|台

@@ -215,6 +215,16 @@ def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given(monkeyp
     assert "the" in fit(texts, labels, FIXED).vocabulary.index
 
 
+def test_of_classes_of_any_size_a_word_says_little_if_as_large_a_share_of_each_has_it():
+    texts = ["the good", "a good", "the bad", "so bad"]
+    labels = np.repeat([0, 1], [20, 200])
+    bags = bags_of([texts[2 * label + n % 2] for n, label in enumerate(labels)], labels)
+    # Half of each class; as many of each, which is all of one and a tenth of the other.
+    known = Vocabulary(["the", "few"], [[10, 100], [20, 20]])
+    kept = tuning._telling(known, bags, 2.0)
+    assert [known.surfaces[token] for token in kept] == ["few"]
+
+
 FEW = [["good", "bad"], ["", "good", "bad"], ["x"] * 4]
 
 

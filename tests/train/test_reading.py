@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from hardmax.text import TextModel
+from hardmax.text._texts import read_texts
 from hardmax.text.reading import Reader
 from hardmax.train import Settings, fit, fitting
-from hardmax.train.reading import Evidence
+from hardmax.train.reading import Evidence, find_modifiers, find_short
 
 SCOPE = 4
 SPEAKING = tuple(f"{a}{b}{c}" for c in "lr" for a in "bdfgk" for b in "aeiou")
@@ -107,6 +108,20 @@ def test_modifiers_are_dropped_unless_the_loss_falls_by_more_than_can_be_chance(
     assert fit(texts, labels, QUICK).modifiers
     monkeypatch.setattr(fitting, "SURE", 1e9)
     assert fit(texts, labels, QUICK).modifiers == ()
+
+
+def test_a_word_that_speaks_more_than_is_known_does_not_modify_itself():
+    labels = np.tile([0, 1], 100)
+    short = find_short(read_texts(["calm", "awful"] * 100))
+    known = Evidence(
+        votes=np.array([[1.0] if word == "awful" else [-1.0] for word in short.words])[None],
+        folds=np.zeros(200, int),
+        logits=np.zeros((200, 1)),
+        shares=np.ones(200),
+        labels=labels,
+        weights=np.ones(200),
+    )
+    assert find_modifiers(short, known, SCOPE) == ()
 
 
 def test_labels_by_chance_have_no_modifiers():

@@ -43,10 +43,12 @@ class ArgmaxResult:
         if not len(rows):
             return self
         other = search(directions[rows], points, slack[rows])
+        if len(rows) == len(self.winners):
+            return other
         winners, choices = self.winners.copy(), self.choices().with_rows(rows, other.choices())
         winners[rows] = other.winners
         contested = np.flatnonzero(choices.sizes > 1)
-        by = other.by if len(rows) == len(winners) else tuple(dict.fromkeys(self.by + other.by))
+        by = tuple(dict.fromkeys(self.by + other.by))
         return ArgmaxResult(
             winners, contested, choices.of_rows(contested), min(self.gap, other.gap), by
         )

@@ -291,7 +291,7 @@ class FloatHead(AttentionHead):
         looks, aims = self._askers(here, rows), self._askers(ends, rows)
         classes, _ = collect(aims, targets, _least(aims, ends[marks]) - slack)
         most = rank(looks, targets).least
-        most += 2 * (looks.off * targets.leaves.sizes.max() + UNDERFLOW)
+        most += 2 * (looks.off * targets.leaves.widest + UNDERFLOW)
         more = np.maximum(most - _least(looks, ends[marks]), 0.0)
         least = _least(aims, here[marks]) - more * (1 + 4 * UNIT) - 2 * slack
         others, _ = collect(aims, points, least)

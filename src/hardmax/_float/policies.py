@@ -48,7 +48,7 @@ from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
 # So few candidates are compared as integers at once; so many scores are made at a time.
-_FEW, _BLOCK = 4, 2**20
+_FEW, _BLOCK = 4, 2**17
 _SOME = 16  # means that are looked at first
 _LARGEST_WHOLE = 2**53
 
@@ -155,8 +155,9 @@ class TieResolver:
             return ONE_LAYER
         looked_at = [attended]
         if len(attended) > _SOME:
-            # Some first: where one mean moves, most of them do.
-            some = np.arange(0, len(attended), len(attended) // _SOME)
+            # Some first, none of them long: where one mean moves, most of them do.
+            shorter = np.argsort(attended.sizes, kind="stable")[: len(attended) // 2]
+            some = shorter[:: -(-len(shorter) // _SOME)]
             looked_at = [attended.of_rows(some), attended]
         if not all(exact.means_rest(sets, phase) for sets in looked_at):
             return ONE_LAYER

@@ -12,6 +12,10 @@ The second is what counts on a sphere, or on the outside of any cloud. Where bot
 and where a row may not attend to anybody yet, all of a block is passed over. So a causal mask takes
 no list of n^2 pairs, and in few dimensions few points are looked at.
 
+Rows whose directions are near look at blocks together: if they lie within an angle f of one, along
+which a is measured, then a is less by f at most, and <y, b - c> is at most |y| |b - c| cos(max(0, a
+- f)). A block that is too little for the row that asks for least is passed over for all.
+
 Rounding moves a score, a distance and <y, c> by less than `search_rounding`: of what is measured,
 by which r and R are larger, and of the largest coordinate, by which <y, c> is; t is larger, and a
 smaller, by more than rounding does to a cosine. Where squares underflow, lengths are measured too
@@ -33,8 +37,8 @@ from hardmax._layer.attended import AttendedIndices, sort_rows
 
 ROWS = 256  # a task for a thread
 BLOCK, BRANCHES = 8, 4  # points in the smallest block, blocks in the next larger one
+TOGETHER, MOST = 8, 64  # rows that look at the same blocks, if they are no more than this
 _GUESSES = 8  # the last winners are tried first
-_BITS, _FINE = 60, 16  # of all coordinates, and of one
 _FEWEST_ROWS = 64  # are scored sooner than points are brought into a tree
 _TINY = UNDERFLOW
 _HAIR = 2.0**-40  # times the dimension: more than rounding does to a cosine
@@ -46,6 +50,7 @@ class Leaves(NamedTuple):
 
     points: np.ndarray
     sizes: np.ndarray
+    widest: float  # the largest of these
     counts: np.ndarray
     order: np.ndarray
     since: np.ndarray
@@ -113,7 +118,8 @@ def tree_of(
     counts = np.ones(count, dtype=np.int64) if counts is None else counts[order]
     since = np.zeros(count, dtype=np.int64) if since is None else since[order]
     able = np.empty((0, 0), dtype=bool) if table is None else table
-    leaves = Leaves(points, norms_above(points), counts, order, since, able)
+    sizes = norms_above(points)
+    leaves = Leaves(points, sizes, float(sizes.max()), counts, order, since, able)
     rounding, centre = search_rounding(points.shape[1]), points.mean(axis=0)
     hair = rounding * float(np.abs(points).max())
     away = points - centre
@@ -144,18 +150,33 @@ def tree_of(
 
 
 def neighbours(points: np.ndarray) -> np.ndarray:
-    """Points in the order of a curve that stays near where it is: the bits of their coordinates
-    taken in turn."""
-    axes = np.argsort(-np.ptp(points, axis=0), kind="stable")[:_BITS]
-    some = points[:, axes]
-    span = float(np.ptp(some, axis=0).max()) or 1.0
-    bits = min(_FINE, _BITS // len(axes))
-    cells = ((some - some.min(axis=0)) / span * (2.0**bits - 1)).astype(np.int64)
-    keys = np.zeros(len(points), dtype=np.int64)
-    for bit in range(bits - 1, -1, -1):
-        for axis in range(len(axes)):
-            keys = (keys << 1) | ((cells[:, axis] >> bit) & 1)
-    return np.argsort(keys, kind="stable")
+    """Points in an order in which those of a block are near: halves of halves, along the widest
+    axis of each."""
+    order = np.arange(len(points))
+    _halve(np.ascontiguousarray(points), order)
+    return order
+
+
+@njit
+def _halve(points, order):
+    parts = [(0, len(order))]
+    while len(parts) > 0:
+        first, end = parts.pop()
+        half = BLOCK
+        while 2 * half < end - first:
+            half *= 2
+        if end - first <= half:
+            continue
+        widest, some = -1.0, order[first:end].copy()
+        along = points[some, 0]
+        for axis in range(points.shape[1]):
+            column = points[some, axis]
+            width = column.max() - column.min()
+            if width > widest:
+                widest, along = width, column
+        order[first:end] = some[np.argpartition(along, half)]
+        parts.append((first, first + half))
+        parts.append((first + half, end))
 
 
 # Inlined, and without slices: threads would count references to the same arrays.
@@ -168,12 +189,17 @@ def _score(directions, i, points, place):
 
 
 @njit(inline="always")
-def _furthest(length, base, ahead, block, blocks):
-    """What no score in a block exceeds, if that of the centre is at most `base` and that of the
-    middle lies so far ahead of it."""
+def _furthest(length, base, ahead, spread, block, blocks):
+    """What no score in a block exceeds along directions within an angle, of this cosine, from one:
+    if that of the centre is at most `base` and that of the middle lies so far ahead of it."""
     hair = _HAIR * blocks.centre.size
-    ball = ahead + length * blocks.reach[block]
     cosine = ahead * blocks.inverses[block] / length + hair
+    if spread < 1.0:
+        sines = np.sqrt(max(1.0 - cosine * cosine, 0.0) + hair)
+        sines *= np.sqrt(max(1.0 - spread * spread, 0.0) + hair)
+        cosine = cosine * spread + sines if cosine < spread else 1.0
+        ahead = cosine * length / blocks.inverses[block]
+    ball = ahead + length * blocks.reach[block]
     share = 1.0
     if cosine < blocks.cosine[block]:
         sine = np.sqrt(max(1.0 - cosine * cosine, 0.0) + hair)
@@ -197,40 +223,85 @@ def _insert(low, place, count, best, places, weights, kept, total, k):
     return kept, total
 
 
+@njit
+def _list_blocks(start, end, least, askers, widest, blocks, middle, listed):
+    """List the first leaves of the smallest blocks that matter to some rows of which something is
+    known; returns how many, or 0 if they are too many."""
+    rows, directions, lengths, off = askers
+    latest, floor, spread, count, block = rows[start], np.inf, 1.0, 0, 0
+    for axis in range(directions.shape[1]):
+        middle[0, axis] = 0.0
+        for i in range(start, end):
+            middle[0, axis] += directions[i, axis] / lengths[i]
+    length = np.sqrt(_score(middle, 0, middle, 0)) + _TINY
+    for i in range(start, end):
+        latest = max(latest, rows[i])
+        base = _score(directions, i, blocks.centre, 0) + lengths[i] * blocks.hair
+        floor = min(floor, (least[i] - off[i] * widest - _TINY - base) / lengths[i])
+        spread = min(spread, _score(directions, i, middle, 0) / lengths[i] / length)
+    spread -= _HAIR * blocks.centre.size
+    while block < len(blocks.skip):
+        ahead = _score(middle, 0, blocks.middles, block) / length
+        far = _furthest(1.0, 0.0, ahead, spread, block, blocks)
+        if latest < blocks.since[block] or far < floor:
+            block = blocks.skip[block]
+            continue
+        block += 1
+        if blocks.skip[block - 1] > block:  # there are smaller ones in it
+            continue
+        if count == len(listed):
+            return 0
+        listed[count] = blocks.starts[block - 1]
+        count += 1
+    return count
+
+
 @njit_parallel(lambda askers, *_: -(-len(askers.rows) // ROWS))
 def _rank(first, last, askers, tree, k, ranked):
     rows, directions, lengths, off = askers
     leaves, blocks = tree
-    points, sizes, counts, order, since, table = leaves
+    points, sizes, widest, counts, order, since, table = leaves
     least, tops, firsts = ranked
     best, places = np.empty(k + 1), np.empty(k + 1, np.int64)
-    weights = np.empty(k + 1, np.int64)
+    weights, middle = np.empty(k + 1, np.int64), np.empty((1, directions.shape[1]))
     guesses, turn = np.arange(min(_GUESSES, len(order))), 0
-    widest, last_block = sizes.max(), len(blocks.skip)
+    listed, number = np.empty(MOST, np.int64), 0
+    last_block = len(blocks.skip)
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
-        row, more = rows[i], off[i] * widest + _TINY
-        kept, total, least[i] = 0, 0, -np.inf
-        for place in guesses:
-            if row >= since[place] and (len(table) == 0 or table[row, order[place]]):
-                low = _score(directions, i, points, place) - off[i] * sizes[place] - _TINY
-                if low > least[i]:
-                    kept, total = _insert(
-                        low, place, counts[place], best, places, weights, kept, total, k
-                    )
-                    if total >= k:
-                        least[i] = best[kept - 1]
+        # The first of some rows finds good guesses; the second asks for all that are left.
+        looked, end = i % TOGETHER, i
+        if looked < 2:
+            number, end = 0, min(i + 1 + looked * (TOGETHER - 2), len(rows))
+        for j in range(i, end):
+            kept, total, least[j] = 0, 0, -np.inf
+            for place in guesses:
+                if rows[j] >= since[place] and (len(table) == 0 or table[rows[j], order[place]]):
+                    low = _score(directions, j, points, place) - off[j] * sizes[place] - _TINY
+                    if low > least[j]:
+                        kept, total = _insert(
+                            low, place, counts[place], best, places, weights, kept, total, k
+                        )
+                        if total >= k:
+                            least[j] = best[kept - 1]
+        if looked == 1:
+            number = _list_blocks(i, end, least, askers, widest, blocks, middle, listed)
         # They come once more, but for those that are no better than the least of them.
+        row, more = rows[i], off[i] * widest + _TINY
         kept, total, block = 0, 0, 0
         base = _score(directions, i, blocks.centre, 0) + lengths[i] * blocks.hair
-        while block < last_block:
-            ahead = _score(directions, i, blocks.middles, block)
-            far = _furthest(lengths[i], base, ahead, block, blocks)
-            if row < blocks.since[block] or far < least[i] - more:
-                block = blocks.skip[block]
-                continue
-            start, block = blocks.starts[block], block + 1
-            if blocks.skip[block - 1] > block:  # there are smaller ones in it
-                continue
+        while block < (number or last_block):
+            block += 1
+            if number:
+                start = listed[block - 1]
+            else:
+                ahead = _score(directions, i, blocks.middles, block - 1)
+                far = _furthest(lengths[i], base, ahead, 1.0, block - 1, blocks)
+                if row < blocks.since[block - 1] or far < least[i] - more:
+                    block = blocks.skip[block - 1]
+                    continue
+                if blocks.skip[block - 1] > block:  # there are smaller ones in it
+                    continue
+                start = blocks.starts[block - 1]
             for place in range(start, min(start + BLOCK, len(order))):
                 if row < since[place] or (len(table) and not table[row, order[place]]):
                     continue
@@ -245,7 +316,7 @@ def _rank(first, last, askers, tree, k, ranked):
         if kept > 0:
             tops[i], firsts[i] = best[0], order[places[0]]
         for at in range(min(kept, 2)):
-            if not (guesses == places[at]).any():
+            if places[at] not in guesses:
                 guesses[turn], turn = places[at], (turn + 1) % len(guesses)
 
 
@@ -257,10 +328,9 @@ def _collect(first, last, askers, tree, tops, least, enough, slack, found, offse
     and no other."""
     rows, directions, lengths, off = askers
     leaves, blocks = tree
-    points, sizes, counts, order, since, table = leaves
+    points, sizes, widest, counts, order, since, table = leaves
     sizes_of, firsts, certain, beyond = found
-    widest, smallest = sizes.max(), np.inf if enough else -np.inf
-    last_block = len(blocks.skip)
+    smallest, last_block = np.inf if enough else -np.inf, len(blocks.skip)
     for i in range(first * ROWS, min(last * ROWS, len(rows))):
         row, more = rows[i], off[i] * widest + _TINY
         number, total, fewest, block = 0, 0, np.int64(2**62), 0
@@ -269,7 +339,7 @@ def _collect(first, last, askers, tree, tops, least, enough, slack, found, offse
         while block < last_block:
             floor = min(least[i], max(other, tops[i] - smallest)) - more
             ahead = _score(directions, i, blocks.middles, block)
-            far = _furthest(lengths[i], base, ahead, block, blocks)
+            far = _furthest(lengths[i], base, ahead, 1.0, block, blocks)
             if row < blocks.since[block] or far < floor:
                 block = blocks.skip[block]
                 continue
@@ -337,7 +407,8 @@ def search_tree(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -
     if len(directions) < _FEWEST_ROWS:
         return search_dense(directions, points, slack)
     lengths, tree = norms_above(directions), tree_of(points)
-    order = neighbours(directions / lengths[:, None])
+    are_same = np.array_equal(directions, points)
+    order = tree.leaves.order if are_same else neighbours(directions / lengths[:, None])
     askers = Askers(order, directions[order], lengths[order], np.zeros(len(order)))
     ranked, winners = rank(askers, tree, 2), np.empty(len(order), dtype=np.int64)
     winners[order] = ranked.firsts

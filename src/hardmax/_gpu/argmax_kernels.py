@@ -69,7 +69,7 @@ def frame_points(low, high, longest, state, d: constexpr, width: constexpr):
     lowest = tl.load(low + axis, mask=axis < d, other=0.0)
     highest = tl.load(high + axis, mask=axis < d, other=0.0)
     centre = lowest + (highest - lowest) * 0.5
-    reach = tl.max(tl.maximum(highest - centre, centre - lowest), 0)
+    reach = tl.max(highest - centre, 0)
     largest = tl.load(longest)
     tl.store(state, largest + 2.0**-500)
     tl.store(state + 1, 0.0)

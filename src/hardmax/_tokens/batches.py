@@ -40,7 +40,7 @@ def read_table(values: Any, name: str) -> np.ndarray:
         raise InputError(message)
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
-    floats = _floats(array, name, exact=True)
+    floats = _floats(array, name)
     table = np.ascontiguousarray(to_fractions(array, name) if floats is None else floats)
     if table.dtype != object and not np.isfinite(table).all():
         row = int(np.argmin(np.isfinite(table).all(axis=1)))
@@ -52,16 +52,15 @@ def read_table(values: Any, name: str) -> np.ndarray:
 def float_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
     """Real numbers in an array of any shape, rounded to floats; they may be nan or infinite."""
     array = as_array(values, name)
-    floats = _floats(array, name, exact=False)
+    floats = _floats(array, name)
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(
             to_fractions(array, name) if floats is None else floats, dtype=dtype
         )
 
 
-def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
-    """The numbers as float64; None if some are neither floats nor integers or, where `exact`, would
-    be rounded."""
+def _floats(array: np.ndarray, name: str) -> np.ndarray | None:
+    """The numbers as float64; None if some are neither floats nor integers, or would be rounded."""
     kind = array.dtype.kind
     if array.dtype == np.float64:
         return array
@@ -78,7 +77,7 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         floats = np.array(entries or array, dtype=float).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float
         return None
-    if not exact or kind not in "iuO" or not np.isfinite(floats).all():
+    if kind not in "iuO" or not np.isfinite(floats).all():
         return floats
     if kind != "O" and np.abs(floats).max(initial=0) < 2**53:
         return floats

@@ -90,40 +90,24 @@ class Analysis:
 
     @cached_property
     def leads(self) -> np.ndarray:
-        """Whether each token is a leader, the strongest of its class in its text."""
-        places = np.arange(len(self.ids)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return self.active & (self.follows == places)
-
-    @cached_property
-    def follows(self) -> np.ndarray:
-        """The place in its text of the leader of each active token, the strongest of its class, of
-        equal ones the first; -1: it is not active."""
-        active = np.flatnonzero(self.active)
+        """Whether each token is a leader: active, and the strongest of its class in its text, of
+        equal ones the first."""
+        (active,) = self.active.nonzero()
         texts = np.repeat(np.arange(len(self)), self.active_per_text)
         votes = (self.weights * self.factors[:, None] + self.shifts[:, None])[active]
-        follows = np.full(len(self.ids), -1)
-        leaders = _strongest_of_class(votes, texts)
-        follows[active] = active[leaders] - self.offsets[texts]
-        return follows
+        if votes.shape[1] == 1:
+            votes = np.hstack([-votes, votes])
+        groups = votes.shape[1] * texts + votes.argmax(axis=1)
+        order = np.lexsort((-votes.max(axis=1), groups))
+        _, first = np.unique(groups[order], return_index=True)
+        leads = np.zeros(len(self.ids), dtype=bool)
+        leads[active[order[first]]] = True
+        return leads
 
     def _count(self, chosen: np.ndarray) -> np.ndarray:
         """How many tokens of each text a mask chooses."""
         before = np.append(0, np.cumsum(chosen))
         return np.diff(before[self.offsets])
-
-
-def _strongest_of_class(votes: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """For each token the first of the largest votes for its class in its text."""
-    if votes.shape[1] == 1:
-        votes = np.hstack([-votes, votes])
-    groups = votes.shape[1] * texts + votes.argmax(axis=1)
-    sizes = votes.max(axis=1)
-    largest = np.full(groups.max(initial=0) + 1, -np.inf)
-    np.maximum.at(largest, groups, sizes)
-    leaders = np.flatnonzero(sizes == largest[groups])
-    leader_of = np.full(len(largest), -1)
-    leader_of[groups[leaders[::-1]]] = leaders[::-1]  # backwards: of equals the first stays
-    return leader_of[groups]
 
 
 def kept_share(alpha: str) -> float:

@@ -54,8 +54,6 @@ class LedgerEntry:
     """Whether its vote is large enough to count."""
     leads: bool
     """Whether it is a leader, the strongest of its class, to which the others move by `alpha`."""
-    leader: str | None
-    """The leader of its class, itself if it leads; None if it is not active."""
     spans: tuple[Span, ...] = field(repr=False)
     """Where it is: `text[start:end]`."""
     class_index: int = field(repr=False)
@@ -197,7 +195,6 @@ class Explanation:
             modifiers[link.word][link.modifier] = None
         entries = []
         for token, word in enumerate(words):
-            leader = int(analysis.follows[token])
             entry = LedgerEntry(
                 word=word,
                 count=int(analysis.counts[token]),
@@ -208,7 +205,6 @@ class Explanation:
                 vote=float(analysis.votes[token, self._row]),
                 active=bool(analysis.active[token]),
                 leads=bool(analysis.leads[token]),
-                leader=words[leader] if leader >= 0 else None,
                 spans=tuple(map(tuple, self._read.places[token].tolist())),
                 class_index=self._class_index(analysis.votes[token]),
             )

@@ -15,6 +15,7 @@ MOST_ROWS = 10
 SIZEABLE = 0.1  # of the largest vote: modifiers that change a vote by more are shown in the text
 _MOST_NAMED = 4
 _NAME, _BAR, _BESIDE = 26, 10, 30  # columns for a token, half a bar, and what it attends to
+_ROOM = 44  # columns for a token and what it attends to, so that a line has 80
 
 
 class Piece(NamedTuple):
@@ -167,5 +168,5 @@ def _lines(why: "Explanation") -> Iterator[str]:
     for name, row in zip(names, listed, strict=True):
         bar = "█" * round(abs(row.bar) * _BAR)
         bars = f"{bar:>{_BAR}}│{'':{_BAR}}" if row.bar < 0 else f"{'':{_BAR}}│{bar:{_BAR}}"
-        beside = truncate(sanitize_line(row.beside), _BESIDE)
+        beside = truncate(sanitize_line(row.beside), _ROOM - width)
         yield f"  {name:{width}} {row.vote:>+8.3f}  {bars}  {beside}".rstrip()

@@ -99,6 +99,16 @@ def test_ties_that_floats_would_break_are_kept():
         certified_and_exact(cloud, dynamics, 2)
 
 
+def test_blocks_on_a_sphere_are_small_and_all_of_a_size():
+    points = np.random.default_rng(0).standard_normal((8000, 3))
+    points /= norms_above(points)[:, None]
+    blocks = tree_of(points).blocks
+    is_smallest = blocks.skip == np.arange(1, len(blocks.skip) + 1)
+    # A cap that is a thousandth of the sphere has a radius of 0.063.
+    assert np.count_nonzero(is_smallest) == 1000
+    assert blocks.reach[is_smallest].max() < 3 * 0.063
+
+
 numbers = st.integers(-3, 3)
 
 

@@ -2,6 +2,7 @@
 in the last place apart."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import oracle
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from known import rational
 
 import hardmax as hm
+from hardmax._exact.positions import ExactPositions
 from hardmax._float import policies
 
 
@@ -113,6 +115,20 @@ def test_clouds_that_are_almost_a_point_or_a_line_are_chosen_for_as_by_all_produ
     for layer in range(3):
         assert ours.attended(layer).tolist() == truth.attended(layer).tolist()
     assert ours.margins == pytest.approx(truth.margins, rel=1e-6, abs=2.0**-48)
+
+
+def test_of_means_short_ones_are_looked_at_first(monkeypatch):
+    # The origin attends to all 400 points, and the first tie that is looked at shows a move.
+    sizes = []
+    rest = ExactPositions.means_rest
+    monkeypatch.setattr(
+        ExactPositions,
+        "means_rest",
+        lambda self, sets, phase: sizes.append(int(sets.sizes.max())) or rest(self, sets, phase),
+    )
+    grid = np.array(list(product(range(20), range(20))), dtype=float)
+    hm.simulate(grid, hm.Dynamics("1/2"), layers=0)
+    assert sizes == [20]
 
 
 def test_few_scores_of_neighbours_are_made_exactly(monkeypatch):

@@ -177,3 +177,19 @@ def test_in_general_position_the_filter_leaves_nothing_to_be_scored_in_full(n, d
     assert found.winners.tolist() == list(range(n))
     assert float(found.gaps.min()) > 1e-13
     assert state.tolist() == [pytest.approx(1), 0]
+
+
+@pytest.mark.parametrize("d", [1, 3, 16])
+@pytest.mark.parametrize("size", [1.0, 2.0**-60])
+def test_the_frame_is_the_middle_of_the_cloud_and_its_reach_at_any_scale(d, size):
+    points = there(gauss(d, 40, d) * size)
+    low, high = torch.aminmax(points, dim=0)
+    longest = torch.linalg.vector_norm(points, dim=1).amax()
+    begin = argmax_kernels.HEADER.value
+    state = there(np.full(begin + 16, np.nan))
+    argmax_kernels.frame_points[(1,)](low, high, longest, state, d=d, width=16)
+    centre = state[begin:]
+    assert centre[:d].tolist() == pytest.approx(((low + high) / 2).tolist(), rel=1e-12)
+    assert not centre[d:].any()
+    reach = float((high - low).max() / 2)
+    assert float(state[argmax_kernels.REACH.value]) == pytest.approx(reach, rel=1e-12)

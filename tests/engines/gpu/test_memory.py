@@ -20,7 +20,7 @@ from hardmax._gpu.argmax import Search, find_furthest
 pytestmark = pytest.mark.check
 
 FENCE = 2**10  # numbers before a tensor, and behind it
-EMPTY = torch.empty
+EMPTY, ARANGE = torch.empty, torch.arange
 
 
 class Fenced:
@@ -50,6 +50,10 @@ class Fenced:
         self.fences += [(part, mark) for part in (whole[:FENCE], whole[FENCE + count :])]
         return whole[FENCE : FENCE + count].view(sizes)
 
+    def arange(self, count, *, device):
+        places = ARANGE(count)
+        return self.empty(count, dtype=places.dtype, device=device).copy_(places)
+
     def copied(self, table: np.ndarray):
         """A table between fences."""
         tensor = torch.from_numpy(table)
@@ -72,6 +76,7 @@ def fenced(monkeypatch) -> Fenced:
         "empty_like",
         lambda table: fenced.empty(tuple(table.shape), dtype=table.dtype, device=table.device),
     )
+    monkeypatch.setattr(torch, "arange", fenced.arange)
     if os.environ.get("TRITON_INTERPRET"):  # a GPU does not tell what its kernels read
         from triton.runtime.interpreter import InterpreterBuilder
 

@@ -20,11 +20,11 @@ import { textFold, textWords, withoutWords } from "./textwords.js";
  * @typedef {[number, number, number, number] | null} Attended
  *
  * `attended` is what it attends to at each place, `weight` what its vote would be without modifiers,
- * `leader` the index of the token that it follows, or -1, `classIndex` the
+ * `leads` whether it is the strongest of its class, `classIndex` the
  * index of the class that it counts towards.
  * @typedef {{id: number, word: string, places: Place[], attended: Attended[], modifiers: string[],
  *     count: number, factor: number, shift: number, weight: number, vote: number, active: boolean, leads: boolean,
- *     leader: number, classIndex: number}} TextToken
+ *     classIndex: number}} TextToken
  *
  * `answer` is the number of the class or -1 for undecided, of which `reason` says why; `notes` are
  * reasons to trust it less; `logit`, `bias` and votes are about the class `positiveClass`; tokens are in order
@@ -319,7 +319,7 @@ export function classify(model, text) {
         attended: at.map(({ seen }) => seen), factor, shift: shift / size,
         modifiers: [...new Set(at.flatMap(({ seen }) => spelt(seen)))],
         weight: weightOf(id, row) / size, vote: votes[t][row], active: active[t],
-        leads: leaders[t] === t, leader: leaders[t], classIndex: classOf(votes[t]),
+        leads: leaders.has(t), classIndex: classOf(votes[t]),
     }));
     const reason = !tokens.length ? "the model knows no word of this text"
         : active.includes(true) ? "several classes have the same score" : "none of the known tokens is active";
@@ -331,18 +331,20 @@ export function classify(model, text) {
     };
 }
 
-/** For each active token the strongest of its class, of equals the first; else -1.
+/** The active tokens that are the strongest of their class, of equals the first.
  * @param {number[][]} votes @param {boolean[]} active */
 function textLeaders(votes, active) {
     const sides = votes.map((vote) => (vote.length === 1 ? [-vote[0], vote[0]] : vote));
-    const strengths = sides.map((side) => Math.max(...side));
-    const classes = sides.map((side, t) => side.indexOf(strengths[t]));
+    const strongest = /** @type {Map<number, number>} */ (new Map());
     const leaders = /** @type {Map<number, number>} */ (new Map());
-    for (const t of votes.keys()) {
-        const leader = leaders.get(classes[t]) ?? t;
-        if (active[t] && strengths[t] >= strengths[leader]) leaders.set(classes[t], strengths[t] > strengths[leader] ? t : leader);
+    for (const [t, side] of sides.entries()) {
+        const strength = Math.max(...side);
+        const label = side.indexOf(strength);
+        if (!active[t] || strength <= (strongest.get(label) ?? -Infinity)) continue;
+        strongest.set(label, strength);
+        leaders.set(label, t);
     }
-    return votes.map((_, t) => (active[t] ? leaders.get(classes[t]) ?? -1 : -1));
+    return new Set(leaders.values());
 }
 
 /** Reasons to trust an answer less.
