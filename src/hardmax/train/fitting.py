@@ -23,6 +23,7 @@ from hardmax.train.bag import (
     Bags,
     Design,
     Fitted,
+    log_loss,
     regress,
     scales,
     to_matrix,
@@ -50,7 +51,7 @@ REFINED = 1  # times that factors and weights are fitted in turn, after the firs
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
 NO_RIGHTS = "not recorded"
-LIGHT_PHRASE = 0.5  # of the median of words: a phrase says so much beside its words
+UNEXPLAINED = 2.0  # standard errors of what a phrase says beside its words, on held-out texts
 DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
 Announce = Callable[[str], None]  # of what training does next
 
@@ -171,6 +172,8 @@ def _fit(
         bags = corpus.encode(candidates, overlapping, reader)
     kept = _speaking(candidates, reader, settings, settings.stop_words or ())
     candidates, bags = take_tokens(candidates, kept), bags.take(kept)
+    if not settings.overlapping:
+        bags = replace(bags, residuals=_residuals(candidates, bags, settings))
     best = None
     for vectors in tables:
         if best and not (vectors and vectors.suit(candidates)):
@@ -329,22 +332,36 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
 
 def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings) -> Evidence:
     """What the weights of single words say of short texts from which they were not learnt."""
+    weights, logits, shares = _hold_out(bags, settings)
+    ids = np.array([words.index.get(word, -1) for word in short.words])
+    votes = np.where((ids >= 0)[:, None], weights[:, ids], 0.0)
+    chosen = short.texts
+    speaks = (ids >= 0) & (bags.classes == 2) & (not settings.overlapping)
+    about = shares[chosen], bags.labels[chosen], bags.weights[chosen]
+    return Evidence(votes, speaks, bags.folds[chosen], logits[chosen], *about)
+
+
+def _hold_out(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights that were not learnt from each fold, the logits that they give the texts of the fold,
+    and what sums of votes are multiplied by there."""
     how = {"C": settings.C or 1.0, "scaling": settings.scaling or "contrast"}
     settings = replace(settings, **how)
-    rows = 1 if bags.classes == 2 else bags.classes
-    ids = np.array([words.index.get(word, -1) for word in short.words])
-    votes, logits = np.zeros((FOLDS, len(ids), rows)), np.empty((len(bags.labels), rows))
+    found, logits = [], np.empty((len(bags.labels), len(bags.prior)))
     shares = np.empty(len(bags.labels))
     for fold in range(FOLDS):
         weights, bias, typical, *_ = _regress(bags, fold, settings, None)
-        votes[fold, ids >= 0] = weights[ids[ids >= 0]]
         mine, held_out = bags.folds == fold, bags.held_out(fold)
         shares[mine] = (typical + TYPICAL_WEIGHT) / (held_out.sizes + TYPICAL_WEIGHT)
         logits[mine] = shares[mine][:, None] * held_out.sums(weights) + bias
-    chosen = short.texts
-    speaks = (ids >= 0) & (rows == 1) & (not settings.overlapping)
-    about = shares[chosen], bags.labels[chosen], bags.weights[chosen]
-    return Evidence(votes, speaks, bags.folds[chosen], logits[chosen], *about)
+        found.append(weights)
+    return np.array(found), logits, shares
+
+
+def _residuals(known: Vocabulary, bags: Bags, settings: Settings) -> np.ndarray:
+    """What words alone, read from other texts, leave unexplained of each text, (texts, rows)."""
+    is_word = np.flatnonzero(cut_tokens(known)[1] == 1)
+    _, logits, _ = _hold_out(bags.take(is_word), settings)
+    return -log_loss(logits, bags.labels, bags.weights)[1]
 
 
 def _weigh(
@@ -381,25 +398,33 @@ def _weigh_segments(
 ) -> tuple[Bags, Vocabulary, Fitted]:
     """Words vote first; a phrase votes in their place if they leave something unexplained. Its
     weight is what its words, as it reads them, say together, and what they do not say."""
-    sizes = cut_tokens(candidates)[1]
-    order = np.argsort(sizes > 1, kind="stable")
-    count = int((sizes == 1).sum())
-    joined, known = bags.take(order), take_tokens(candidates, order)
-    if joined.shifts is not None:  # a phrase is moved with its words
-        joined.shifts.data = joined.shifts.data * (joined.shifts.indices < count)
-    fitted = _regress(joined, fold, settings, bags.shared.get(("start", fold)))
-    bags.shared["start", fold] = fitted
-    own = np.abs(fitted.weights).max(axis=1)
-    least = LIGHT_PHRASE * np.median(own[:count]) if count else 0.0
-    kept = fitted.kept[(fitted.kept < count) | (own[fitted.kept] >= least)]
+    key = "segments", fold
+    if key not in bags.shared:
+        is_word = cut_tokens(candidates)[1] == 1
+        told = is_word | (bags.without(fold).unexplained() > UNEXPLAINED)
+        kept = np.flatnonzero(told)
+        kept = kept[np.argsort(~is_word[kept], kind="stable")]
+        joined = bags.take(kept)
+        if joined.shifts is not None:  # a phrase is moved with its words
+            joined.shifts.data = joined.shifts.data * (joined.shifts.indices < is_word.sum())
+        bags.shared[key] = joined, take_tokens(candidates, kept), int(is_word.sum()), []
+    joined, known, count, before = bags.shared[key]
+    fitted = _regress(joined, fold, settings, before[-1] if before else None)
+    before[:] = [fitted]
     if settings.max_features is not None:
-        influence = own[kept] * np.sqrt(known.documents[kept])
-        kept = kept[np.argsort(-influence, kind="stable")[: settings.max_features]]
+        kept = np.sort(_best(joined.without(fold), fitted.weights, settings.max_features))
+        joined, known, count = (
+            joined.take(kept),
+            take_tokens(known, kept),
+            int((kept < count).sum()),
+        )
+        fitted = _regress(joined, fold, settings, fitted.of_tokens(kept))
     weights = fitted.weights.copy()
     words = take_tokens(known, np.arange(count))
     read = encode(known.surfaces[count:], words, settings.tokeniser, reader)
     weights[count:] += to_matrix(read, count) @ weights[:count]
     weights[count:] += to_shifts(read, count).sum(axis=1)[:, None]
+    own, kept = np.abs(fitted.weights).max(axis=1), fitted.kept
     # Phrases take their words, those first that say most beside them.
     kept = kept[np.lexsort((-own[kept], kept < count))]
     vocabulary = take_tokens(known, kept)
