@@ -134,7 +134,7 @@ test("a word attends to the strongest modifier in its clause, of equals to the n
         assert.deepEqual(token?.modifiers, attended, text);
     }
     const [boring, phrase] = classify(model, "not boring; boring").tokens;
-    assert.deepEqual([boring.factor, boring.attended], [0.25, [[0, 3, -0.5], null]]);
+    assert.deepEqual([boring.factor, boring.attended], [0.25, [[0, 3, -0.5, 0], null]]);
     assert.deepEqual([phrase.factor, phrase.attended], [1, [null]]);
 });
 
@@ -147,7 +147,13 @@ test("words that are crossed out change the label", async () => {
     assert.deepEqual([label, probability], [classify(model, changed).label, classify(model, changed).probability]);
     assert.notEqual(label, classify(model, text).label);
     assert.deepEqual(removalsFlip(model, "qqq").words, []);
-    assert.deepEqual(removalsFlip(model, "awful").words, []); // without it the text is undecided
+});
+
+test("where no other label is found, the words are crossed out without which there is none", async () => {
+    const model = await modelOf({ awful: -4, dull: -1, "so dull": -2 });
+    const { words, text, label } = removalsFlip(model, "An awful film and so dull.");
+    assert.deepEqual([words, text, label], [["awful", "dull"], "An ⋯ film and so ⋯.", null]);
+    assert.equal(classify(model, text).decided, false);
 });
 
 test("a modifier is crossed out if that changes the label", async () => {

@@ -24,8 +24,8 @@ def model(**changes) -> TextModel:
 
 
 def by_brute_force(own: TextModel, text: str, protected: tuple[str, ...] = ()) -> int | None:
-    """How many words it takes, trying all sets of them; None if none does, or there is no label to
-    change."""
+    """How many words it takes, trying all sets of them; minus so many if they only leave it
+    undecided; None if there is no label to change, or none does even that."""
     if not own.analyse([text]).decided[0]:
         return None
     places: dict[str, list[tuple[int, int]]] = {}
@@ -33,6 +33,7 @@ def by_brute_force(own: TextModel, text: str, protected: tuple[str, ...] = ()) -
         places.setdefault(token.surface, []).append(token[1:])
     label = own.predict([text])[0]
     free = [word for word in places if word not in protected]
+    lost = None
     for size in range(1, len(free) + 1):
         for words in combinations(free, size):
             spans = [span for word in words for span in places[word]]
@@ -40,7 +41,9 @@ def by_brute_force(own: TextModel, text: str, protected: tuple[str, ...] = ()) -
             decided = own.analyse(changed).decided[0]
             if decided and own.predict(changed)[0] != label:
                 return size
-    return None
+            if not decided and lost is None:
+                lost = -size
+    return lost
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -55,17 +58,18 @@ def test_on_short_texts_it_is_what_brute_force_finds(seed):
     protected = (first,) if seed % 3 == 0 else ()
     found = own.flip(text, protected=protected)
     assert found.proved_smallest
-    fewest = len(found.changes) if found.found else None
+    fewest = len(found.changes) * (-1 if found.lost else 1) or None
     assert fewest == by_brute_force(own, text, protected)
     assert {change.word for change in found.changes}.isdisjoint(protected)
     assert found.before == own.predict([text])[0]
     assert found.after == own.predict([found.text])[0]
     assert found.decided == own.analyse([text]).decided[0]
-    assert found.found == (found.after != found.before)
+    assert found.found == (bool(found.changes) and not found.lost)
+    assert own.analyse([found.text]).decided[0] == (found.decided and not found.lost)
     chances = own.predict_proba([found.text])[0]
     assert found.probability == chances[own.classes.index(found.after)]
     if found.found:
-        assert own.analyse([found.text]).decided[0]
+        assert found.after != found.before
         assert found.probability > 0.5
 
 
@@ -141,12 +145,36 @@ def test_an_undecided_text_has_no_label_to_flip(text):
     assert str(found) == "undecided: there is no label to flip"
 
 
-def test_where_nothing_helps_it_says_so():
-    found = model(bias=[-1.0]).flip("great")  # without it the text is undecided
+def test_where_no_other_label_is_reached_it_names_the_words_without_which_there_is_none():
+    own = model(bias=[0.5])
+    found = own.flip("great film, great fine unknown")
+    assert found.lost
     assert not found.found
     assert found.proved_smallest
-    assert (found.text, found.after) == ("great", found.before)
-    assert "no set of words changes it (2 variants tried)" in str(found)
+    assert [change.word for change in found.changes] == ["great", "fine"]
+    assert not own.analyse([found.text]).decided[0]
+    assert found.to_dict() | {"found": False, "lost": True} == found.to_dict()
+    assert "→ undecided without 2 words: great, fine; no set of words gives another" in str(found)
+
+
+def test_where_nothing_changes_it_says_so():
+    found = model().flip("great film", protected=["great"])
+    assert not found.found
+    assert not found.lost
+    assert found.proved_smallest
+    assert (found.text, found.after) == ("great film", found.before)
+    assert str(found).endswith("%: no set of words gives another label (4 variants tried)")
+
+
+@pytest.mark.parametrize("words", [3, 40])
+def test_another_label_is_preferred_to_none(words):
+    text = " ".join(f"good{number}" for number in range(words))
+    own = word_model({"awful": -0.5} | dict.fromkeys(text.split(), 1.0))
+    lost, found = own.flip(text), own.flip(f"{text} awful")
+    assert lost.lost
+    assert found.found
+    assert len(lost.changes) == len(found.changes) == words
+    assert (found.after, found.lost) == ("negative", False)
 
 
 def test_what_is_not_proved_says_so(monkeypatch):

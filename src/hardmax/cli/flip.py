@@ -1,8 +1,9 @@
 """Find the fewest words that change the label of a text.
 
 Words are removed, or replaced by those of --replace. Prints the labels before and after, and the
-words. The exit code is 1 if no set of words changes the label or the text is undecided, and 3 if
-none was found but not all could be tried."""
+words. If none gives another label, it names those without which the text is undecided. The exit
+code is 1 if no set of words gives another label or the text is undecided already, and 3 if none was
+found but not all could be tried."""
 
 from argparse import Namespace
 

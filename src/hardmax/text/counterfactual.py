@@ -3,7 +3,8 @@
 A word is changed wherever it occurs in the text. Everything that is reported was found by
 classifying the changed text: first by taking the word that helps most, again and again, and leaving
 out what was not needed; then by trying all smaller sets of words, as long as there are not too
-many."""
+many. Where no set of words gives another label, the same search finds the fewest without which the
+text is undecided."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -48,7 +49,8 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Flip:
-    """A counterfactual of a text, or that none was found (`changes` is empty)."""
+    """A counterfactual of a text, or that none was found: `changes` is empty, or leaves a text that
+    is undecided (`lost`)."""
 
     text: str
     """The text with the changes made; ⋯ stands for removed words, so that those around them form no
@@ -58,7 +60,10 @@ class Flip:
     before: Label
     """The label of the original text."""
     after: Label
-    """The label of the changed text."""
+    """The label of the changed text; a mere default if it is lost."""
+    lost: bool
+    """Whether no words were found that give another label, and without these no label is left: the
+    changed text is undecided."""
     probability: float
     """Probability of `after`, for the changed text."""
     probability_before: float
@@ -66,14 +71,14 @@ class Flip:
     changes: tuple[Change, ...]
     """The words that change, in the order of the text."""
     proved_smallest: bool
-    """Whether every smaller set of words was tried; if nothing was found, every set."""
+    """Whether every smaller set of words was tried; if none gives another label, every set."""
     evaluations: int
     """How many changed texts were classified."""
 
     @property
     def found(self) -> bool:
-        """Whether the label changes."""
-        return bool(self.changes)
+        """Whether the label becomes another one."""
+        return bool(self.changes) and not self.lost
 
     @property
     def verdict(self) -> str:
@@ -82,8 +87,8 @@ class Flip:
         if self.found:
             verdict = "proved smallest" if self.proved_smallest else "smallest found, not proved"
             return f"{verdict} ({tried})"
-        whole = "no set of words changes it"
-        return f"{whole if self.proved_smallest else 'nothing tried changes it'} ({tried})"
+        nothing = "no set of words" if self.proved_smallest else "nothing tried"
+        return f"{nothing} gives another label ({tried})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -93,11 +98,12 @@ class Flip:
         if not self.decided:
             return "undecided: there is no label to flip"
         before = f"{sanitize_line(self.before)} {format_probability(self.probability_before)}"
-        if not self.found:
+        if not self.changes:
             return f"{before}: {self.verdict}"
         words = ", ".join(sanitize_line(change) for change in self.changes)
         how = "without" if self.changes[0].replacement is None else "replacing"
         after = f"{sanitize_line(self.after)} {format_probability(self.probability)}"
+        after = "undecided" if self.lost else after
         count = pluralize(len(self.changes), "word")
         return f"{before} → {after} {how} {count}: {words}; {self.verdict}"
 
@@ -123,10 +129,11 @@ def flip(
         raise InputError(problem)
     options = _options(text, instead, staying)
     search = _Search(model, text, before, goal, options if decided else [])
-    flipping = search.greedily()
-    largest = len(search.words) if flipping is None else len(flipping) - 1
-    smaller, proved = search.all_up_to(largest)
-    changes = tuple(sorted(smaller or flipping or (), key=lambda change: change.spans))
+    fewest, proved = search.fewest()
+    if not fewest:
+        search.may_lose = True
+        fewest, _ = search.fewest()
+    changes = tuple(sorted(fewest, key=lambda change: change.spans))
     changed = _changed(text, changes)
     now = model.analyse([changed])
     after = int(now.predicted[0])
@@ -135,6 +142,7 @@ def flip(
         decided=decided,
         before=model.classes[before],
         after=model.classes[after],
+        lost=search.may_lose and bool(changes),
         probability=float(now.probabilities[0, after]),
         probability_before=float(analysis.probabilities[0, before]),
         changes=changes,
@@ -171,7 +179,15 @@ class _Search:
     before: int  # the class of the text
     goal: int | None  # the class that is wanted; None: any other
     words: list[list[Change]]  # for each word what can be done with it
+    may_lose: bool = False  # whether it is enough that the text is undecided
     count: int = 0
+
+    def fewest(self) -> tuple[tuple[Change, ...], bool]:
+        """The smallest set that was found, or an empty one; whether all smaller sets were tried."""
+        flipping = self.greedily()
+        largest = len(self.words) if flipping is None else len(flipping) - 1
+        smaller, proved = self.all_up_to(largest)
+        return smaller or flipping or (), proved
 
     def greedily(self) -> tuple[Change, ...] | None:
         """A set that changes the label, made by adding what helps most, and leaving out what is not
@@ -185,7 +201,8 @@ class _Search:
             if leads.max() > 0:
                 return self._needed([*taken, best[0]])
             one_for_each = {change.word: change for change in reversed(best)}
-            more = list(reversed(one_for_each.values()))[: 1 + len(taken) // _ONE_BY_ONE]
+            most = max(1, min(1 + len(taken) // _ONE_BY_ONE, len(left) // 2))
+            more = list(reversed(one_for_each.values()))[:most]
             taken += more
             left = [changes for changes in left if changes[0].word not in {m.word for m in more}]
         return None
@@ -226,7 +243,8 @@ class _Search:
         lead = chances[:, chosen] - np.delete(chances, chosen, axis=1).max(axis=1)
         if self.goal is None:
             lead = -lead
-        return np.where(found.decided, lead, np.minimum(lead, 0.0)) - MARGIN
+        undecided = np.ones(len(sets)) if self.may_lose else np.minimum(lead, 0.0)
+        return np.where(found.decided, lead, undecided) - MARGIN
 
 
 def _changed(text: str, changes: Iterable[Change]) -> str:

@@ -194,6 +194,7 @@ class TextModel:
         -------
         Flip
             The changes, the label that they lead to, and whether they are proved to be the fewest.
+            If none leads to another label, those after which the text is undecided (`lost`).
         """
         return flip(self, text, replacements, to, protected)
 

@@ -277,7 +277,7 @@ function placeInOriginal({ tokens }, origin) {
     const place = (start, end) => [origin[start], origin[end - 1] + 1];
     for (const token of tokens) {
         token.places = token.places.map((at) => place(...at));
-        token.attended = token.attended.map((at) => at && [...place(at[0], at[1]), at[2]]);
+        token.attended = token.attended.map((at) => at && [...place(at[0], at[1]), at[2], at[3]]);
     }
 }
 

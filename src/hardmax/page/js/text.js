@@ -397,10 +397,10 @@ function textProbabilities(logits) {
 
 /** A few words that change the label if they are crossed out: the word of an active token, or the one
  * that it attends to, that helps most, again and again, in the end without those that are not needed.
- * So they are found, not proved to be the fewest. A word goes wherever it is. `words` is empty if
- * nothing was found.
+ * So they are found, not proved to be the fewest. If no other label is found, they leave the text
+ * undecided, and `label` is null. A word goes wherever it is. `words` is empty if nothing was found.
  * @param {Model} model @param {string} text @param {number} [budget] milliseconds
- * @returns {{words: string[], text: string, label: Label, probability: number}} */
+ * @returns {{words: string[], text: string, label: Label | null, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
     const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
     const without = (/** @type {string[]} */ words) => {
@@ -408,7 +408,7 @@ export function removalsFlip(model, text, budget = 5_000) {
         const { tokens, decided, label, probability, probabilities } = classify(model, changed);
         const lead = Math.max(...probabilities.filter((_, c) => c !== answer)) - probabilities[answer];
         const flips = decided && lead > 1e-9;
-        return { words, text: changed, tokens, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
+        return { words, text: changed, tokens, decided, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
     };
     let best = without([]);
     while (answer >= 0 && best.lead <= 0) {
@@ -420,10 +420,13 @@ export function removalsFlip(model, text, budget = 5_000) {
         if (next === best) break;
         best = next;
     }
-    if (best.lead <= 0) best = without([]);
+    const isFlip = best.lead > 0;
+    const isDone = (/** @type {typeof best} */ { lead, decided }) => (isFlip ? lead > 0 : !decided);
+    if (!isDone(best)) best = without([]);
     for (const word of best.words) {
         const fewer = without(best.words.filter((other) => other !== word));
-        if (fewer.lead > 0) best = fewer;
+        if (isDone(fewer)) best = fewer;
     }
-    return { words: best.words, text: best.text, label: best.label, probability: best.probability };
+    const { words, text: changed, decided, label, probability } = best;
+    return { words, text: changed, label: decided ? label : null, probability };
 }
