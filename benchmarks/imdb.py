@@ -29,12 +29,12 @@ import pyarrow.parquet as parquet
 from harness import add_rows
 from scipy.sparse import csr_array, diags_array
 from sentences import with_sentences
+from sentiment import KEPT, USES, describe_source, part_of, word_changes
 from sklearn.linear_model import LogisticRegression
 from units import Units
 
 from hardmax.text.encoding import encode
 from hardmax.text.evaluation import Evaluation, evaluate_model, summarize
-from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load_model
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import JOINT, cut_surface
@@ -223,19 +223,20 @@ def read_sentences(model: TextModel) -> str:
 
 
 def about(
-    name: str, found: Evaluation, sentences: dict[str, Any], row: dict[str, Any]
+    name: str, model: TextModel, found: Evaluation, sentences: dict[str, Any], row: dict[str, Any]
 ) -> dict[str, Any]:
     """What the card of a model says: what for, trained on what, how good."""
     on = "the 25,000 test reviews of IMDb, once"
     reviews = summarize(on, found.truth, found.predicted, found.probabilities)
     return {
         "purpose": PURPOSES[name],
-        "sources": [["IMDb, 25,000 training reviews (Maas et al., ACL 2011)", "unknown"]],
+        "uses": USES,
         "evaluations": [reviews, sentences],
         "accuracy": row["accuracy"],
         "active tokens per review": row["tokens"],
         "same label from the leaders alone": row["leaders_alone"],
         "most frequent leaders": row["leaders"],
+        "words_for_groups": word_changes(model),
     }
 
 
@@ -251,6 +252,10 @@ def measure(
     mr = parquet.read_table(mr_file)
     sentences, truth = mr["text"].to_pylist(), mr["label"].to_numpy().astype(np.int64)
     marked, spans = read_eraser(eraser)
+    own_texts, own_labels, _ = read(train_file)
+    what = "IMDb, training reviews (Maas et al., ACL 2011)"
+    reviews = part_of(own_texts, own_labels)
+    source = describe_source(what, "unknown", Path(train_file), reviews)
     rows = []
     for seed, name in product(SEEDS, MODELS):
         model = load_model(Path(trained) / str(seed) / name)
@@ -287,11 +292,11 @@ def measure(
             }
         )
         print(rows[-1], flush=True)
-        measured = about(name, found, summarize_sentences(probabilities, truth), row)
+        measured = about(name, model, found, summarize_sentences(probabilities, truth), row)
         if seed:
             continue
-        kept = {key: model.metrics[key] for key in ("settings", LENGTHS)}
-        replace(model, metrics=measured | kept).save(Path(shipped) / name)
+        kept = {key: model.metrics[key] for key in KEPT}
+        replace(model, metrics=measured | kept | {"sources": [source]}).save(Path(shipped) / name)
     add_rows("imdb", COLUMNS, [[row[name] for name in COLUMNS] for row in rows])
 
 

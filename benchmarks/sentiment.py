@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from hardmax.text.evaluation import calibration_error, summarize
 from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load_model
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import JOINT
 from hardmax.train import Settings, fit
 
 CLASSES = np.array(["negative", "positive"])
@@ -85,6 +87,17 @@ CORPORA = {
 # How sure a phrase of the treebank is to be positive, by its label.
 SURENESS = (0.0, 0.1, 0.5, 0.9, 1.0)
 PURPOSE = "English texts of any kind and length: is it praise or blame?"
+USES = {
+    "intended": "finding what people praise or blame in reviews, comments and surveys, where someone "
+    "can look at an answer and at the words that it rests on",
+    "excluded": "decisions about a person; judgements of people or groups; finding hate, threats or "
+    "irony; news that is good or bad without praise or blame",
+}
+WORD_LISTS = {
+    "groups.txt": "words for groups of people (benchmarks/groups.txt)",
+    "groups_judging.txt": "words for groups that also judge: {}",
+}
+TEMPLATE = "My {} neighbour came to visit."
 JUDGED = {
     "imdb": "test reviews of IMDb, once",
     "mr": "test sentences about films (MR), once",
@@ -93,6 +106,7 @@ JUDGED = {
     "sentences.csv": "plain sentences (also used to choose settings)",
     "plain_sentences.csv": "other plain sentences, once",
 }
+KEPT = ("training", "settings", LENGTHS)  # of what training says
 COLUMNS = ("model", "corpus", "texts", "accuracy", "log_loss", "calibration_error", "undecided")
 ABLATED = (
     "texts",
@@ -133,11 +147,16 @@ def joined(text: str) -> str:
     return re.sub(r"\s+'\s?(s|re|ve|ll|d|m)\b", r"'\1", text).replace("can n't", "can't")
 
 
-def read(data: Path, name: str, split: str = "train") -> Part:
-    """One split of a corpus."""
+def path_of(data: Path, name: str, split: str = "train") -> Path:
+    """The file of a corpus."""
     folders = {"imdb": "imdb", "mr": "mr", "cr": "more", "mpqa": "more"}
     file = f"imdb/{split}" if name == "imdb" else f"{folders.get(name, 'sentiment')}/{name}"
-    table = parquet.read_table(data / f"{file}.parquet")
+    return data / f"{file}.parquet"
+
+
+def read(data: Path, name: str, split: str = "train") -> Part:
+    """One split of a corpus."""
+    table = parquet.read_table(path_of(data, name, split))
     if name in ("mr", "cr", "mpqa"):
         table = table.filter([each == split for each in table["split"].to_pylist()])
     texts = table["text"].to_pylist()
@@ -270,6 +289,51 @@ def train(data: Path, folder: Path, name: str, *, validation: bool) -> None:
         print(corpus, {key: round(value, 4) for key, value in judge(model, part).items()})
 
 
+def describe_source(what: str, rights: str, path: Path, part: Part) -> dict[str, Any]:
+    """What the card says of texts that a model is trained on: where they are from, and how many
+    each class has."""
+    amounts = [part.weights[part.labels == label].sum() for label in (False, True)]
+    counts = [round(float(amount)) for amount in amounts]
+    return {
+        "what": what,
+        "rights": rights,
+        "file": path.name,
+        "sha256": sha256(path.read_bytes()).hexdigest(),
+        "classes": dict(zip(CLASSES.tolist(), counts, strict=True)),
+    }
+
+
+def describe_sources(data: Path) -> list[dict[str, Any]]:
+    """The same of all corpora; unsure phrases count in part for both classes."""
+    sources = []
+    for name, (_, what, rights) in CORPORA.items():
+        part = read_phrases(data) if name == "sst_phrases" else read(data, name)
+        sources.append(describe_source(what, rights, path_of(data, name), part))
+    return sources
+
+
+def word_changes(model: TextModel) -> list[dict[str, Any]]:
+    """What the card says of words for groups: by how much they change the logits of a sentence that
+    judges nobody. ⋯ stands where the word was, as in `flip`."""
+    without_word = model.analyse([TEMPLATE.format(JOINT)]).logits
+    rows = []
+    for name, what in WORD_LISTS.items():
+        words = words_of(name)
+        logits = model.analyse([TEMPLATE.format(word) for word in words]).logits
+        changes = np.abs(logits - without_word).max(axis=1)
+        row = {
+            "sentence": TEMPLATE.format("…"),
+            "words": what.format(", ".join(words)),
+            "how many": len(words),
+            "change the logit": int((changes > 0).sum()),
+            "largest change": round(float(changes.max()), 4),
+            "by": words[changes.argmax()] if changes.any() else "",
+            "mean change": round(float(changes.mean()), 4),
+        }
+        rows.append(row)
+    return rows
+
+
 def word_lists() -> dict[str, Any]:
     """VADER and AFINN: from a text to a number that is positive, negative, or 0 for undecided."""
     from afinn import Afinn
@@ -299,9 +363,14 @@ def measure(data: Path, trained: Path, shipped: Path) -> None:
             )
     for row in rows:
         print(*row)
-    sources = [[what, rights] for _, what, rights in CORPORA.values()]
-    about = {"purpose": PURPOSE, "sources": sources, "evaluations": measured}
-    kept = {key: model.metrics[key] for key in ("settings", LENGTHS)}
+    about = {
+        "purpose": PURPOSE,
+        "uses": USES,
+        "sources": describe_sources(data),
+        "evaluations": measured,
+        "words_for_groups": word_changes(model),
+    }
+    kept = {key: model.metrics[key] for key in KEPT}
     replace(model, metrics=about | kept).save(shipped / "sentiment-en")
     add_rows("sentiment", COLUMNS, rows)
 

@@ -33,8 +33,11 @@ def test_the_card_of_a_shipped_model_says_what_for_on_what_and_how_good(name):
     model, card = hm.load_model(name), (MODELS / name / "README.md").read_text("utf-8")
     assert card == describe(model)
     assert model.metrics["purpose"] in card
-    for what, rights in model.metrics["sources"]:
-        assert f"{what}; rights: {rights}" in card
+    for source in model.metrics["sources"]:
+        assert f"| {source['what']} | {source['rights']} |" in card
+        assert source["sha256"] in card
+    for use in ("intended", "excluded"):
+        assert f"| {use} | {model.metrics['uses'][use]} |" in card
     for one in model.metrics["evaluations"]:
         texts, right = np.sum(one["classes"], axis=0).tolist()
         low, high = binomtest(right, texts).proportion_ci(method="wilson")

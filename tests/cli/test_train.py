@@ -1,5 +1,6 @@
 """`hardmax train` as people use it: from a file to a folder, and refused in one line."""
 
+import hashlib
 import json
 
 import pytest
@@ -21,7 +22,13 @@ def test_a_model_is_trained_told_of_and_read_again(hardmax, here):
     assert done.code == 0
     assert "accuracy, with 95 % interval" in done.out
     assert "wrote model" in done.err
-    model = load_model(here / "model")
+    model, file = load_model(here / "model"), here / "data.csv"
+    [source] = model.metrics["sources"]
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (source["file"], source["sha256"]) == ("data.csv", digest)
+    assert (source["text column"], source["label column"]) == ("review", "sentiment")
+    assert sum(source["classes"].values()) == source["texts"]
+    assert digest in (here / "model" / "README.md").read_text("utf-8")
     assert (model.predict(TEST.texts) == TEST.labels).mean() >= 0.9
 
 

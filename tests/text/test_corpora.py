@@ -4,6 +4,7 @@ what was written."""
 import csv
 import io
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +222,13 @@ def test_wrong_arguments_are_refused_in_one_line(tmp_path):
         read_corpus(tmp_path / "device.csv")
     with refuses("`classes` must be at least two texts"):
         make_synthetic_corpus(3, classes=("a", "a"))
+
+
+def test_of_a_folder_the_hash_is_that_of_what_sha256sum_says_of_its_files(tmp_path):
+    files = {name: write(tmp_path, name, f"a film {name}") for name in ("neg/1.txt", "pos/1.txt")}
+    digests = {name: sha256(file.read_bytes()).hexdigest() for name, file in files.items()}
+    said = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
+    source = read_corpus(tmp_path).source
+    assert source == {"file": tmp_path.name, "sha256": sha256(said.encode()).hexdigest()}
+    write(tmp_path, "pos/1.txt", "another film")
+    assert read_corpus(tmp_path).source["sha256"] != source["sha256"]

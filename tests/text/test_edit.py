@@ -20,7 +20,7 @@ def test_a_forbidden_word_is_gone_in_phrases_too_and_the_model_stays_as_it_was()
     assert edited.vocabulary.surfaces == ("film", "dull")
     great, unheard = edited.analyse(["great film", "unheard film"]).logits
     assert great == unheard
-    assert edited.metrics["edited"] == {"great": "forbid"}
+    assert edited.metrics["edited_after_measuring"] == {"great": "forbid"}
 
 
 def test_a_forbidden_phrase_leaves_its_words_and_a_forbidden_modifier_its_text():
@@ -47,7 +47,7 @@ def test_edits_add_up_and_are_saved(tmp_path):
     edited = forbidden.edit({"film": 1.5})
     edited.save(tmp_path / "model")
     again = hm.load_model(tmp_path / "model")
-    assert again.metrics["edited"] == {"great": "forbid", "film": 1.5}
+    assert again.metrics["edited_after_measuring"] == {"great": "forbid", "film": 1.5}
     texts = ["a film", "not a film"]
     chances = again.predict_proba(texts)
     assert chances.tobytes() == edited.predict_proba(texts).tobytes()

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from refusals import refuses
 
+import hardmax
 from hardmax import load_model
-from hardmax.text import make_synthetic_corpus
+from hardmax.text import describe, make_synthetic_corpus
 from hardmax.text.encoding import encode
 from hardmax.train import Settings, fit, tuning
 from hardmax.train.bag import Bags, to_matrix
@@ -92,11 +93,16 @@ def test_what_is_measured_on_few_texts_is_said_to_be_chance():
 
 
 def test_a_model_knows_when_and_from_what_it_was_trained():
-    for source, name in (("", "12 texts"), ("mine.csv", "12 texts of mine.csv")):
-        model = fit(["good", "bad"] * 6, [1, 0] * 6, FIXED, source=source)
-        [(what, rights)] = model.metrics["sources"]
-        assert re.fullmatch(rf"{name}, \d{{4}}-\d\d-\d\d", what)
-        assert rights == "not recorded"
+    for source in ({}, {"file": "mine.csv", "sha256": "ab12"}):
+        model = fit(["good", "bad"] * 6 + ["bad"], [1, 0] * 6 + [0], FIXED, source=source)
+        known = {"texts": 13, "classes": {"0": 7, "1": 6}}
+        assert model.metrics["sources"] == [known | source]
+        training = model.metrics["training"]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", training["date"])
+        assert training["hardmax version"] == hardmax.__version__
+        card = describe(model)
+        for fact in (*source.values(), "0 7, 1 6", *training.values()):
+            assert fact in card
 
 
 @pytest.mark.parametrize("words", NO_LISTS, ids=repr)

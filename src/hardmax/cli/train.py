@@ -41,8 +41,7 @@ def run(args: Namespace) -> None:
         notify(corpus.describe_bad())
     from hardmax.train import fit  # scipy is not needed to refuse a file
 
-    source = Path(args.FILE).name
-    model = fit(corpus.texts, corpus.labels, settings, progress=notify, source=source)
+    model = fit(corpus.texts, corpus.labels, settings, progress=notify, source=corpus.source)
     model.save(folder)
     notify(f"wrote {folder}")
     if args.json:

@@ -3,6 +3,7 @@ prompt."""
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from hardmax import __version__
@@ -33,7 +34,7 @@ pipeline_tag: text-classification
 
 ## Measured
 {measured}
-{edited}
+{sections}
 ## Use
 ```python
 import hardmax as hm
@@ -55,12 +56,6 @@ accurate and its probabilities are less reliable: measure it there (`hardmax eva
 ## How to cite
 {citation}
 """
-_EDITED = """
-## Edited by hand
-Everything above was measured before.
-
-{rows}
-"""
 _CITATION = (
     f"The package: The hardmax authors, hardmax {__version__}. The mathematics: A. Alcalde, "
     "G. Fantuzzi, E. Zuazua, Clustering in pure-attention hardmax transformers and its role in "
@@ -68,7 +63,7 @@ _CITATION = (
     "doi:10.1137/24M167086X."
 )
 _MOST_CLASSES, _MOST_TOKENS = 20, 12
-_SHOWN_APART = {"purpose", "sources", "evaluations", "edited"}
+_SHOWN_APART = {"purpose", "sources", "evaluations"}
 MEASURES = ("measured on", "texts", "accuracy, with 95 % interval", "log loss", "calibration error")
 
 
@@ -93,34 +88,33 @@ def describe(model: "TextModel") -> str:
     '# sentiment-en'
     """
     metrics = model.metrics
-    edited = metrics.get("edited")
     try:
         measured = [evaluation_row(one) for one in metrics.get("evaluations") or []]
     except (TypeError, KeyError, ValueError, ZeroDivisionError):
         wish = "a list of what `hardmax.text.evaluation.summarize` gives"
         raise InputError(f"`metrics` has wrong `evaluations`: expected {wish}.") from None
-    further = {}
-    for name, value in metrics.items():
-        if name not in _SHOWN_APART and isinstance(value, int | float | str):
-            further[name.replace("_", " ")] = value
+    further = {name: each for name, each in metrics.items() if name not in _SHOWN_APART}
+    sections = {name: further.pop(name) for name in list(further) if _rows(further[name])}
     parts = [_table(MEASURES, measured)] if measured else []
-    parts += [_pairs(further)] if further else []
+    parts += [_markdown(further)] if further else []
     labels = model.classes[:_MOST_CLASSES]
     weights = []
     for label in labels:
         words = keywords(model, label, _MOST_TOKENS)
         weights.append((label, ", ".join(f"{word.word} {word.weight:+.3g}" for word in words)))
-    sources = [f"- {_cell(what)}; rights: {_cell(to)}" for what, to in metrics.get("sources") or ()]
     named = ", ".join(map(str, labels))
     return _CARD.format(
         name=_cell(model.name or "A hardmax text classifier"),
         purpose=_cell(metrics.get("purpose") or f"It gives texts one of the labels {named}."),
         formula=_cell(_formula(model)),
-        facts=_pairs(_facts(model)),
+        facts=_markdown(_facts(model)),
         heaviest=_table(("class", "tokens, with their weights"), weights),
-        sources="\n".join(sources) or "Not recorded.",
+        sources=_markdown(metrics.get("sources") or "Not recorded."),
         measured="\n\n".join(parts) or "Nothing was measured.",
-        edited=_EDITED.format(rows=_pairs(edited)) if edited else "",
+        sections="".join(
+            f"\n## {_spaced(name).capitalize()}\n{_markdown(each)}\n"
+            for name, each in sections.items()
+        ),
         longest=pluralize(model.tokeniser.longest_phrase, "word"),
         citation=_CITATION,
     )
@@ -183,21 +177,49 @@ def _facts(model: "TextModel") -> dict[str, str]:
     }
 
 
+def _markdown(value: Any) -> str:
+    """Plain data as a table with a column for each name, as one of names and values, or as a
+    text."""
+    if isinstance(value, dict):
+        return _table(("", ""), [(_spaced(name), each) for name, each in value.items()])
+    if rows := _rows(value):
+        names = list(dict.fromkeys(chain.from_iterable(rows)))
+        cells = [[row.get(name, "") for name in names] for row in rows]
+        return _table(list(map(_spaced, names)), cells)
+    return _cell(value)
+
+
+def _rows(value: Any) -> list[dict[str, Any]]:
+    """The rows of what is shown as a table; none of anything else."""
+    rows = value if isinstance(value, list) else [value]
+    return rows if all(isinstance(row, dict) for row in rows) else []
+
+
+def _spaced(name: object) -> str:
+    return str(name).replace("_", " ")
+
+
 def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [heads, ["---"] * len(heads), *([_cell(cell) for cell in row] for row in rows)]
+    lines = [map(_cell, heads), ["---"] * len(heads), *(map(_cell, row) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _pairs(values: dict[str, Any]) -> str:
-    """A table of names and values."""
-    rounded = [f"{each:.4g}" if isinstance(each, float) else each for each in values.values()]
-    return _table(("", ""), list(zip(values, rounded, strict=True)))
 
 
 def _cell(value: object) -> str:
     r"""The value as plain text in a table: no Markdown, no HTML, no further cell.
 
-    >>> _cell("5 | *"), _cell("<b>[good](x)")
-    ('5 \\| \\*', '&lt;b&gt;\\[good\\](x)')
+    >>> _cell("5 | *"), _cell("<b>[good](x)"), _cell({"up": 3000, "down": 1 / 3})
+    ('5 \\| \\*', '&lt;b&gt;\\[good\\](x)', 'up 3,000, down 0.3333')
     """
-    return re.sub(r"([\\`*\[\]|~$])", r"\\\1", escape_html(sanitize_line(value)))
+    shown = value
+    if isinstance(value, dict):
+        shown = ", ".join(f"{name} {_number(each)}" for name, each in value.items())
+    elif isinstance(value, list):
+        shown = ", ".join(map(_number, value))
+    return re.sub(r"([\\`*\[\]|~$])", r"\\\1", escape_html(sanitize_line(_number(shown))))
+
+
+def _number(value: object) -> str:
+    """A number rounded, or with commas; anything else as it is."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if type(value) is int else str(value)

@@ -1,7 +1,8 @@
 """Texts with labels: from files and folders, or synthetic."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,10 @@ from hardmax._common.validation import (
 )
 from hardmax.text import tables
 from hardmax.text._texts import is_missing, read_words
+
+# Where it is, its text and its label, and what is wrong with it.
+_LabelledRow = tuple[str, tuple[Any, Any], str]
+_FOLDERS = "Parquet files, or a folder of .txt files for each class, such as pos and neg"
 
 
 class BadRow(NamedTuple):
@@ -46,6 +51,9 @@ class Corpus:
     """Rows that were left out."""
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of synthetic texts, the words that carry each class."""
+    source: dict[str, Any] = field(default_factory=dict)
+    """What was read, as model cards say it: the file, its SHA-256 (of several files that of what
+    `sha256sum` says of them), the columns."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -99,8 +107,9 @@ def read_corpus(
     """
     path = check_path(path)
     refuses = check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`") == "refuse"
+    files, columns, rows = _open(path, text, label)
     corpus = Corpus([], [])
-    for place, (own_text, own_label), broken in _rows(path, text, label):
+    for place, (own_text, own_label), broken in rows:
         if fault := broken or tables.text_fault(own_text) or _label_fault(own_label):
             if refuses:
                 tables.refuse_bad_row(place, fault)
@@ -111,21 +120,35 @@ def read_corpus(
     if not corpus.texts:
         why = corpus.describe_bad() or "it has no rows"
         raise InputError(f"`{path}` has no text with a label: {why}.")
+    corpus.source.update({"file": path.resolve().name, "sha256": _hash(path, files)} | columns)
     return corpus
 
 
-def _rows(
+def _open(
     path: Path, text: str | None, label: str | None
-) -> Iterator[tuple[str, tuple[Any, Any], str]]:
-    """Where each row is, its text and its label, and what is wrong with it."""
-    if path.is_dir() and not tables.parquet_files(path):
-        yield from _folder_rows(path)
-        return
+) -> tuple[list[Path], dict[str, str], Iterator[_LabelledRow]]:
+    """The files, the columns, and the rows."""
+    files = tables.parquet_files(path) if path.is_dir() else [path]
+    if not files:
+        files = _class_files(path)
+        return files, {}, _folder_rows(files)
     table = tables.open_table(path)
     text = tables.choose_column(text, "text", table.names, table.shown)
     label = tables.choose_column(label, "label", table.names, table.shown)
-    for place, cells, fault in table.rows([text, label]):
-        yield place, (cells.get(text), cells.get(label)), fault
+    rows = table.rows([text, label])
+    read = ((place, (cells.get(text), cells.get(label)), fault) for place, cells, fault in rows)
+    return files, {"text column": text, "label column": label}, read
+
+
+def _hash(path: Path, files: Sequence[Path]) -> str:
+    """SHA-256 of a file, or of what `sha256sum` says of those of a folder."""
+    lines = []
+    for file in files:
+        own = sha256(read_bytes(file, "expected texts with labels")).hexdigest()
+        if file == path:
+            return own
+        lines.append(f"{own}  {file.relative_to(path).as_posix()}\n")
+    return sha256("".join(lines).encode()).hexdigest()
 
 
 def _label_fault(label: Any) -> str:
@@ -135,16 +158,20 @@ def _label_fault(label: Any) -> str:
     return "" if known else f"the label is of type {type(label).__name__}"
 
 
-def _folder_rows(path: Path) -> Iterator[tuple[str, tuple[str, str], str]]:
+def _class_files(path: Path) -> list[Path]:
+    """The texts in folders of classes."""
     root = path / "train" if (path / "train").is_dir() else path
     # aclImdb keeps texts without labels in `unsup`.
     files = [file for file in sorted(root.glob("*/*.txt")) if file.parent.name != "unsup"]
-    wish = "Parquet files, or a folder of .txt files for each class, such as pos and neg"
     if not files:
-        raise InputError(f"`{path}` has no texts: expected {wish}.")
+        raise InputError(f"`{path}` has no texts: expected {_FOLDERS}.")
     tables.warn_of_unread(path, files, "only the .txt files in folders of classes are read")
+    return files
+
+
+def _folder_rows(files: Iterable[Path]) -> Iterator[_LabelledRow]:
     for file in files:
-        text = decode(read_bytes(file, wish), f"`{file}`", wish)
+        text = decode(read_bytes(file, _FOLDERS), f"`{file}`", _FOLDERS)
         yield f"{file.parent.name}/{file.name}", (text, file.parent.name), ""
 
 

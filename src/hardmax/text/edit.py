@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
 
 FORBID = "forbid"
+EDITED = "edited_after_measuring"
 
 
 def edit(model: "TextModel", changes: Mapping[str, Any]) -> "TextModel":
@@ -44,7 +45,7 @@ def edit(model: "TextModel", changes: Mapping[str, Any]) -> "TextModel":
         vocabulary=Vocabulary(surfaces, np.vstack([known.counts[kept], none])),
         weights=table,
         modifiers=[each for each in model.modifiers if each.word not in forbidden],
-        metrics=model.metrics | {"edited": model.metrics.get("edited", {}) | wishes},
+        metrics=model.metrics | {EDITED: model.metrics.get(EDITED, {}) | wishes},
     )
 
 

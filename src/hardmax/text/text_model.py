@@ -211,7 +211,7 @@ class TextModel:
         Returns
         -------
         TextModel
-            The changes are in `metrics["edited"]`, and on its card.
+            The changes are in `metrics["edited_after_measuring"]`, and on its card.
         """
         return edit(self, changes)
 

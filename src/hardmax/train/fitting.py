@@ -1,7 +1,7 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights,
 calibration."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hardmax import __version__
 from hardmax._common.format import first_few, pluralize
 from hardmax._common.validation import InputError, shorten
 from hardmax.text._analysis import LENGTHS
@@ -50,7 +51,6 @@ SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
 FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
-NO_RIGHTS = "not recorded"
 UNEXPLAINED = 2.0  # standard errors of what a phrase says beside its words, on held-out texts
 DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
 Announce = Callable[[str], None]  # of what training does next
@@ -97,7 +97,7 @@ def fit(
     sample_weight: np.ndarray | None = None,
     groups: Any = None,
     progress: Announce | None = None,
-    source: str = "",
+    source: Mapping[str, Any] | None = None,
 ) -> TextModel:
     """Train a classifier of texts.
 
@@ -116,8 +116,8 @@ def fit(
         token that several of them have counts once.
     progress : callable, optional
         Called with a line for each step.
-    source : str, optional
-        Where the texts are from, for the model card.
+    source : dict, optional
+        What is known of where the texts are from, for the model card: plain data.
 
     Returns
     -------
@@ -148,12 +148,15 @@ def fit(
     about = numbers, weights / weights.mean(), of_group, len(classes)
     corpus = _Corpus(read, *about, np.zeros(len(read), dtype=int))
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
-        return _fit(corpus, classes, settings, progress or (lambda _: None), source)
+        model = _fit(corpus, classes, settings, progress or (lambda _: None))
+    counts = np.bincount(numbers).tolist()
+    known = {"texts": len(read), "classes": dict(zip(map(str, model.classes), counts, strict=True))}
+    training = {"date": str(date.today()), "hardmax version": __version__}
+    model.metrics.update(sources=[known | dict(source or {})], training=training)
+    return model
 
 
-def _fit(
-    corpus: _Corpus, classes: np.ndarray, settings: Settings, say: Announce, source: str
-) -> TextModel:
+def _fit(corpus: _Corpus, classes: np.ndarray, settings: Settings, say: Announce) -> TextModel:
     texts = len(corpus.labels)
     tables = _read_tables(settings, texts)
     names = first_few(map(shorten, classes.tolist()), 10)
@@ -188,7 +191,7 @@ def _fit(
         if measured["held_out_accuracy"] == 1 and not measured["held_out_without_active"]:
             break  # there is nothing to gain
     assert best is not None
-    return _assemble(best, corpus, classes, reader, settings, source)
+    return _assemble(best, corpus, classes, reader, settings)
 
 
 def _assemble(
@@ -197,7 +200,6 @@ def _assemble(
     classes: np.ndarray,
     reader: Reader,
     settings: Settings,
-    source: str,
 ) -> TextModel:
     """The model that all texts give with the chosen settings."""
     trial, vectors = best.trial, best.vectors
@@ -216,7 +218,6 @@ def _assemble(
     rule = VotingRule(scope=reader.scope, **votes)
     # Texts, numbers and truth values, as a model folder can hold them; anything else as a text.
     names = (c if isinstance(c, str | int | float) else str(c) for c in classes.tolist())
-    of = f" of {source}" if source else ""
     return TextModel(
         vocabulary=vocabulary,
         weights=fitted.weights / temperature,
@@ -226,7 +227,6 @@ def _assemble(
         rule=rule,
         tokeniser=chosen.tokeniser,
         metrics={
-            "sources": [[f"{pluralize(len(lengths), 'text')}{of}, {date.today()}", NO_RIGHTS]],
             "settings": chosen.recorded,
             **measured,
             **_quantiles(lengths),
