@@ -3,6 +3,7 @@ an interruption."""
 
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from refusals import refuses
 from text.small_models import random_texts, small_model
 from text.test_corpora import BAD_LINES, write_rows
 
-from hardmax.text import score_files, tables
+from hardmax.text import Modifier, score_files, tables
 from hardmax.text.score_files import ScoringReport, score_file
 from hardmax.text.scoring import COLUMNS as OURS
 from hardmax.text.text_model import TextModel
@@ -55,6 +56,12 @@ def small_parts(monkeypatch):
 # ---------------------------------------------------------------- tables in memory
 
 
+def named(model: TextModel, words: Sequence[str]) -> str:
+    """The modifiers that words are, as the model has them."""
+    numbers = model._reader.numbers_of(words)
+    return ", ".join(model.modifiers[number].word for number in sorted(set(numbers)))
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_answers_are_those_of_explanations(model):
     scored = model.score_table(TABLE).to_pylist()
@@ -63,9 +70,30 @@ def test_answers_are_those_of_explanations(model):
         for name in ("text", "label", "decided", "probability"):
             assert row[name] == getattr(why, name)
         assert row["leaders"] == [entry.word for entry in why.leaders]
-        for name, column in (("word", "active"), ("vote", "votes"), ("factor", "factors")):
+        for name, column in (("word", "active"), ("vote", "votes")):
             assert row[column] == [getattr(entry, name) for entry in why.active]
+        assert row["attends_to"] == [named(model, entry.modifiers) for entry in why.active]
         assert row["error"] is None
+
+
+@pytest.mark.parametrize("several", [1, 5000], ids=["few texts", "many texts"])
+def test_a_token_names_all_modifiers_that_it_attends_to(several):
+    text = "Not great film. The film is very good, didn't reach great; very film, not the"
+    scored = MODEL.score_table(pa.table({"text": [text] * several})).to_pylist()
+    told = dict(zip(scored[-1]["active"], scored[-1]["attends_to"], strict=True))
+    assert told["great"] == "not, *n't"
+    assert (told["film"], told["good"]) == ("not, very", "very")
+    assert told["the"] == "not"
+    plain = replace(MODEL, modifiers=()).score_table(pa.table({"text": [text]})).to_pylist()
+    assert set(plain[0]["attends_to"]) == {""}
+
+
+def test_of_very_many_modifiers_the_last_are_not_named():
+    listed = [Modifier(f"word{number}", 2) for number in range(80)]
+    text = "word62 great. word63 awful, word79 film"
+    scored = replace(MODEL, modifiers=listed).score_table(pa.table({"text": [text]})).to_pylist()
+    told = dict(zip(scored[0]["active"], scored[0]["attends_to"], strict=True))
+    assert (told["great"], told["awful"], told["film"]) == ("word62", "…", "…")
 
 
 @pytest.mark.parametrize("classes", [(0, 1), (False, True), ("1", 1)])

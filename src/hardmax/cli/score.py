@@ -1,8 +1,8 @@
 """Classify every row of a table of any size.
 
 Writes the table with columns for the label, whether it is decided, its probability, the leaders,
-the active tokens with their votes, and what was wrong with a row. If it is interrupted, the same
-command continues after the parts that were written.
+the active tokens, their votes and what they attend to, and what was wrong with a row. If it is
+interrupted, the same command continues after the parts that were written.
 
 Of a folder all Parquet files are read, in the order of their names: part-10 before part-2. Anything
 else in it is named on stderr."""

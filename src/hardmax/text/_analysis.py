@@ -48,6 +48,8 @@ class Analysis:
     """What modifiers multiply the vote of each token by, the mean over its places."""
     shifts: np.ndarray
     """What they add to it then, in the unit of the weights."""
+    attended: np.ndarray
+    """A bit for each modifier that it attends to."""
     offsets: np.ndarray
     votes: np.ndarray
     """What each token adds to the logits, (tokens, rows); inactive ones add nothing."""
@@ -127,8 +129,7 @@ def weigh(encoded: Encoded, voting: Voting) -> Analysis:
     with interpreted(vote_texts, if_small=tokens <= FEW):
         said = Said(encoded.ids, encoded.factors, encoded.shifts, encoded.offsets)
         vote_texts(said, voting, votes)
-    columns = encoded.ids, encoded.counts, encoded.factors, encoded.shifts, encoded.offsets
-    return Analysis(*columns, *votes, voting.weights[encoded.ids])
+    return Analysis(**vars(encoded), **votes._asdict(), weights=voting.weights[encoded.ids])
 
 
 def weigh_parts(

@@ -10,6 +10,7 @@ from hardmax.text._kernels_pieces import fill_table, find_pieces, find_slot, fin
 
 TEXTS = 64  # a task for a thread
 _GONE = -1  # for a token that is no segment
+LAST_BIT = 63  # all modifiers from this one on share it
 BREAK = -1  # in a stream of words: a clause ends
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -61,14 +62,15 @@ class Attending(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What texts get: `sizes[t]` tokens from `bases[t]` on, how often each is there, and the means
-    of its factors and shifts."""
+    """What texts get: `sizes[t]` tokens from `bases[t]` on, how often each is there, the means of
+    its factors and shifts, and a bit for each modifier that it attends to."""
 
     bases: np.ndarray  # int64
     ids: np.ndarray  # int32
     counts: np.ndarray  # int32
     factors: np.ndarray  # float64
     shifts: np.ndarray  # float64
+    attended: np.ndarray  # uint64
     sizes: np.ndarray  # int64
 
 
@@ -218,7 +220,7 @@ def _collect(standing, count, attending, modifiers, place, found, text):
             place[token] = tokens
             at = base + tokens
             found.ids[at], found.counts[at] = token, 0
-            found.factors[at], found.shifts[at] = 0.0, 0.0
+            found.factors[at], found.shifts[at], found.attended[at] = 0.0, 0.0, 0
             tokens += 1
         at = base + place[token]
         found.counts[at] += 1
@@ -231,6 +233,7 @@ def _collect(standing, count, attending, modifiers, place, found, text):
         modifier = attending.modifiers[attended]
         found.factors[at] += modifiers.factors[modifier]
         found.shifts[at] += modifiers.shifts[modifier]
+        found.attended[at] |= np.uint64(1) << np.uint64(min(modifier, LAST_BIT))
     for at in range(base, base + tokens):
         place[found.ids[at]] = -1
         found.factors[at] /= found.counts[at]

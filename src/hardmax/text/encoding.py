@@ -2,7 +2,7 @@
 modifiers change them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -14,7 +14,14 @@ from hardmax._kernels.compiling import interpreted
 from hardmax._tokens.points import table_size
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_pieces import Words, fill_table, find_pieces, make_pieces
-from hardmax.text._kernels_tokens import Found, Modifiers, Phrases, encode_texts, fill_pairs
+from hardmax.text._kernels_tokens import (
+    LAST_BIT,
+    Found,
+    Modifiers,
+    Phrases,
+    encode_texts,
+    fill_pairs,
+)
 from hardmax.text._texts import TextBytes, encode_text, read_texts
 from hardmax.text.reading import ANY, Reader
 from hardmax.text.tokeniser import (
@@ -35,19 +42,22 @@ _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts`
-    says; its vote is multiplied by `factors`, and moved by `shifts`, means over its places."""
+    says; its vote is multiplied by `factors`, and moved by `shifts`, means over its places.
+    `attended` has a bit for each modifier that it attends to."""
 
     ids: np.ndarray  # int32
     counts: np.ndarray  # int32
     factors: np.ndarray  # float64
     shifts: np.ndarray  # float64
     offsets: np.ndarray  # int64
+    attended: np.ndarray = field(default_factory=lambda: _NO_BITS)  # uint64
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
 
 _NONE = np.empty(0, np.int32)
+_NO_BITS = np.empty(0, np.uint64)
 _NOTHING = Encoded(_NONE, _NONE, np.empty(0), np.empty(0), np.zeros(1, np.int64))
 
 
@@ -57,7 +67,7 @@ def join_parts(parts: Sequence[Any]) -> Any:
     if len(parts) == 1:
         return parts[0]
     joined = {}
-    for name in (field.name for field in fields(parts[0])):
+    for name in (part.name for part in fields(parts[0])):
         joined[name] = np.concatenate([getattr(part, name) for part in parts])
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
     joined["offsets"] = np.append(0, np.cumsum(sizes))
@@ -152,14 +162,16 @@ def read_one(
         seen.setdefault(token, []).append(place)
     changes = [(modifier.factor, modifier.shift) for modifier in reader.modifiers]
     changes.append((1.0, 0.0))  # that of -1
-    sums = np.zeros((len(seen), 2))
-    for total, rows in zip(sums, seen.values(), strict=True):
+    sums, attending = np.zeros((len(seen), 2)), np.zeros(len(seen), np.uint64)
+    for token, rows in enumerate(seen.values()):
         for _, _, number in rows:
-            total += changes[number]
+            sums[token] += changes[number]
+            if number >= 0:
+                attending[token] |= np.uint64(1 << min(number, LAST_BIT))
     counts = np.array([len(rows) for rows in places.values()], dtype=np.int32)
     ids, bounds = np.array(list(places), dtype=np.int32), np.array([0, len(places)])
     factors, shifts = (sums / counts[:, None]).T.copy()
-    encoded = Encoded(ids, counts, factors, shifts, bounds)
+    encoded = Encoded(ids, counts, factors, shifts, bounds, attending)
     arrays = [list(map(np.array, rows.values())) for rows in (places, seen)]
     return Read(encoded, *arrays)
 
@@ -257,7 +269,8 @@ def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> En
     bases = np.append(0, np.cumsum(np.minimum(most, lexicon.phrases.tokens)))
     ids, counts = np.empty((2, bases[-1]), dtype=np.int32)
     factors, shifts = np.empty((2, bases[-1]))
-    found = Found(bases, ids, counts, factors, shifts, np.empty(len(texts), dtype=int))
+    attended, sizes = np.empty(bases[-1], np.uint64), np.empty(len(texts), dtype=int)
+    found = Found(bases, ids, counts, factors, shifts, attended, sizes)
     longest = int(lengths.max(initial=0))
     parts = CHARACTERS, lexicon.words, lexicon.phrases, lexicon.modifiers
     how = tokeniser.longest_phrase, tokeniser.overlapping
@@ -265,4 +278,5 @@ def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser) -> En
     offsets = np.concatenate([[0], np.cumsum(found.sizes)])
     # Without the room that was left between texts.
     used = np.repeat(bases[:-1] - offsets[:-1], found.sizes) + np.arange(offsets[-1])
-    return Encoded(ids[used], counts[used], factors[used], shifts[used], offsets)
+    columns = ids[used], counts[used], factors[used], shifts[used]
+    return Encoded(*columns, offsets, attended[used])

@@ -10,6 +10,7 @@ import pyarrow as pa
 from hardmax._common.validation import InputError, check_choice
 from hardmax.text import tables
 from hardmax.text._analysis import Analysis, weigh_parts
+from hardmax.text._kernels_tokens import LAST_BIT
 from hardmax.text._texts import encode_text, read_texts
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ COLUMNS = {
     "leaders": _TOKENS,
     "active": _TOKENS,
     "votes": _NUMBERS,
-    "factors": _NUMBERS,
+    "attends_to": _TOKENS,
     "error": "string",
 }
 
@@ -68,8 +69,8 @@ class Scorer:
 
         `faults` are those of bad rows, and `place` says where a row is. The answer to a text
         depends on that text alone, bit for bit. Leaders and active tokens are sorted by the size of
-        their votes, as in an explanation; `factors` are what the words that modify each active
-        token multiply its vote by."""
+        their votes, as in an explanation; `attends_to` names the modifiers of each active
+        token."""
         if faults and self.refuses:
             first = min(faults)
             tables.refuse_bad_row(place(first), faults[first])
@@ -102,10 +103,21 @@ class Scorer:
             _lists(tokens.filter(pa.array(leads)), texts[leads], count),
             _lists(tokens, texts, count),
             _lists(pa.array(votes[order]), texts, count),
-            _lists(pa.array(analysis.factors[active]), texts, count),
+            _lists(self._name_modifiers(analysis.attended[active]), texts, count),
             pa.nulls(count, pa.string()),
         ]
         return pa.record_batch(columns, schema=self.schema)
+
+    def _name_modifiers(self, attended: np.ndarray) -> Any:
+        """The modifiers of each token, from their bits."""
+        names = [modifier.word for modifier in self.model.modifiers]
+        names[LAST_BIT:] = ["…"] * (len(names) > LAST_BIT)
+        sets = pa.array(attended).dictionary_encode()
+        named = []
+        for bits in sets.dictionary.to_pylist():
+            chosen = [name for number, name in enumerate(names) if bits >> number & 1]
+            named.append(", ".join(chosen))
+        return pa.array(named, pa.string()).take(sets.indices)
 
 
 def _lists(values: Any, texts: np.ndarray, count: int) -> Any:

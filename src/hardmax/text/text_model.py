@@ -274,7 +274,7 @@ class TextModel:
         -------
         DataFrame or Table
             Of the same kind, with the columns `label`, `decided`, `probability`, `leaders`,
-            `active` tokens, their `votes` and what modifiers multiplied these by (`factors`), and
+            `active` tokens, their `votes` and the modifiers that they attend to (`attends_to`), and
             `error`; names that the table already has get the prefix `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
