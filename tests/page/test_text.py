@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_javascript_classifies_texts_as_python_does(tmp_path: Path) -> None:
-    texts, models, least = (30, 100, 3000) if THOROUGH else (5, 30, 200)
+    texts, models, least = (30, 100, 3000) if THOROUGH else (5, 60, 200)
     made = write_vectors(tmp_path, texts, models, texts_of_shipped=5 * texts)
     assert made["texts"] > least
     for kind in ("undecided", "level", "attending"):

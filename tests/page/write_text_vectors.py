@@ -31,13 +31,13 @@ good bad film don't it's a 2nd rock'n'roll naïve straße ΣΊΣΥΦΟΣ σίσ�
 เป็น ไทย ລາວ ភាសា မြန်မာ བོད ሰላም 한국어 עברית العربية हिन्दी தமிழ்
 🎬 👍🏽 👩\u200d👩\u200d👧 🇩🇪 🇫🇷 1️⃣ ❤️ Ǆ İstanbul ẞ ﬁlm ﬀ ½
 m² x̌ e\u0301tude Å K ſ ΐ ᾳ Ա ա 𝔘𝔫𝔦 𐐀𐐨 \u200dok a\u200cb เ ก เก 🇩 🇪 👩
-👧 ๆ 13.1 1,000 2. n'est wouldn't n't ⋯
+👧 ๆ 13.1 1,000 2. n'est wouldn't n't ⋯ :) =( :p ;d <3 :/ sooo good iii 1000 ㅋㅋ ÄÖÜÜÜ
 """
 _ODD = """
 <br />|<BR>|</p >|< br>|<1>|<a b|a<b>c|<é>|.|!|…|。|؟|।|'|’|\
 ''|'a|b’|-|—|\t|\0|\u3000|\ufeff|\ufffd|\ud800|\udfff
 |(|)|[|{|"|«|“|„|–|--|---|,|،|、|（|「|1.|.5|1.2.3|7,a|4'5|\n|\
-\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff"""
+\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff|:|;|=|<|3|:-|:'|))|//|:-D|ooo|mmmm|١١١|sss's"""
 WORDS = _WORDS.split()
 ODD = _ODD.split("|")
 ODD += [f"<a good film {'y' * length}>" for length in (188, 189, 190)]  # the last is no tag
@@ -119,7 +119,7 @@ def make_model(seed: int) -> TextModel:
     )
 
 
-SHOWN = "word modifiers count factor weight vote active leads class_index"
+SHOWN = "word modifiers count factor shift weight vote active leads class_index"
 NAMES = {"class_index": "classIndex"}
 
 
@@ -152,10 +152,11 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
 
 
 def _attended(model: TextModel, offsets: np.ndarray, start: int, end: int, number: int) -> Any:
-    """Place and factor of the modifier that a token attends to."""
+    """Place, factor and shift of the modifier that a token attends to."""
     if number < 0:
         return None
-    return [int(offsets[start]), int(offsets[end]), model.modifiers[number].factor]
+    modifier = model.modifiers[number]
+    return [int(offsets[start]), int(offsets[end]), modifier.factor, modifier.shift]
 
 
 SETTINGS: dict[str, list[Any]] = {
@@ -289,7 +290,8 @@ def write_vectors(
     write_damaged(folder)
     lowered = np.arange(0x110000, dtype="<u4")
     lowered[: len(CHARACTERS.lowered)] = CHARACTERS.lowered
-    (folder / "characters.bin").write_bytes(CHARACTERS.classes.tobytes() + lowered.tobytes())
+    tables = CHARACTERS.classes, lowered, CHARACTERS.stretching
+    (folder / "characters.bin").write_bytes(b"".join(table.tobytes() for table in tables))
     return made
 
 

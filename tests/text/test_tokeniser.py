@@ -15,7 +15,17 @@ from text.reviews import read_split
 from hardmax.text._characters import CHARACTERS, fold
 from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes, read_texts
-from hardmax.text.tokeniser import LONGEST_PHRASE, Token, Tokeniser, cut_surface, join_words
+from hardmax.text.tokeniser import (
+    JOINT,
+    LONGEST_PHRASE,
+    Token,
+    Tokeniser,
+    cut_surface,
+    cut_words,
+    join_words,
+    places_of,
+    replace_spans,
+)
 
 # Letters of many scripts, all the punctuation that matters, pieces of tags, and what lower-casing
 # could trip over.
@@ -25,9 +35,14 @@ LETTERS = "aBzÄßẞİıΣςЖЁԱ9é'’‘`<>/.!?;:…。！？؟-_ \t\n\0\u0
 SOLOS = "不好中𠀀豈々ひらーガㄅกะาำั่เไฯກຳ່ເကာ္်။ကើ្រ។བོད་།๓😀❤⭐👍🏽"
 SOLOS += "\ufe0f\u200d\u200c\u0301👩🇩🇪\U000e0067\U0001f6d1"
 PIECES = ["<br />", "n't", "<p", "👩\u200d👧", "ស្រី", "က္က", "เก่า", "不好"]
+# Emoticons with all that may stand around them, and letters, digits and signs in runs.
+FACES = [" ", " ", ":)", ":-(", "=D", ";'p", "<3", ":", "=", "<", "-", "'", "3", *")(][/|\\dpoDPO"]
+RUNS = [letter * number for letter in "oOöÖßẞ1١'\u0301ㅋ不𐐀" for number in (2, 3, 4)]
 tricky = st.sampled_from([*LETTERS, *SOLOS, *PIECES])
-any_piece = st.one_of(tricky, st.sampled_from(SOLOS), st.characters())
-texts = st.lists(any_piece, max_size=40).map("".join)
+faces_and_runs = st.sampled_from([*FACES, *RUNS])
+any_piece = st.one_of(tricky, st.sampled_from(SOLOS), st.characters(), faces_and_runs)
+pieces = st.one_of(st.lists(any_piece, max_size=40), st.lists(faces_and_runs, max_size=12))
+texts = pieces.map("".join)
 lengths = st.integers(1, LONGEST_PHRASE)
 tokenisers = st.builds(Tokeniser, longest_phrase=lengths, overlapping=st.booleans())
 
@@ -60,7 +75,7 @@ def reference_words(texts: list[str]) -> list[list[str]]:
 WORDS = """
 DON'T it’s rock'n'roll 'tis dogs' 80's => don't|it's|rock'n'roll|tis|dogs|80's
 13.1, 1,000.5 .5 3. a.b 7.a => 13.1|1,000.5|5|3|a|b|7|a
-a <3 b < c <b => a|3|b|c|b
+a <3 b < c <b => a|<3|b|c|b
 a <-b> c <b d <i> e => a|b|c|b|d|e
 a < => a
 bad！ so？؟!? => bad|so
@@ -79,6 +94,12 @@ gut😀😀#toll❤️ok => gut|😀|😀|toll|❤️|ok
 🇩🇪🇫🇷🇮 => 🇩🇪|🇫🇷|🇮
 1️⃣ می\u200cخواهم क्\u200dष => 1️⃣|می\u200cخواهم|क्\u200dष
 \u0e31\u0301ก a'中'b => ั́|ก|a|中|b
+:) x :-))) =( ;'-( :'( <333 xD => :)|x|:)|=(|:(|<3|xd
+so :D. :Pp :-/<br />;o👍:) >:[ => so|:d|pp|:/|;o|👍|:[
+note:(see a:b 10:30 http://a (1:3) 3:4) <30 :(see =Dé :// :-- => \
+note|see|a|b|10|30|http|a|1|3|3|4|30|see|dé|:/
+sooo GOOOOD wwww mmm ÖÖÖh aaa'sss ㅋㅋㅋㅋa 𐐀𐐀𐐀a => soo|good|www|mmm|ööh|aa'ss|ㅋㅋa|𐐀𐐀a
+1000 2000s 1٠٠٠ ０００ 不不不 ooo1000 => 1000|2000s|1٠٠٠|０００|不|不|不|oo1000
 """.strip()
 
 
@@ -90,7 +111,7 @@ def test_words(line):
 
 
 def test_what_is_too_long_for_a_tag_is_a_word():
-    long = "x" * 300
+    long = "xy" * 150
     text = f"<a {long}>"
     assert surfaces(text, longest_phrase=1) == ["a", long]
     assert kernel_words([text]) == [["a", long]]
@@ -135,10 +156,17 @@ def test_a_text_in_ascii_has_the_tokens_that_it_has_among_other_characters(text)
     assert Tokeniser().tokens(text) == Tokeniser().tokens(f"{text}.\u2014")
 
 
-@given(st.text())
-def test_folding_is_character_by_character_and_done_once(text):
-    assert len(fold(text)) == len(text)
+@given(st.one_of(st.text(), texts))
+def test_folding_is_done_once(text):
     assert fold(fold(text)) == fold(text)
+
+
+def test_places_are_those_of_the_text_that_was_written():
+    text = "SOOOO good :-)) film"
+    places = places_of(cut_words(text))
+    assert places == {"soo": [(0, 5)], "good": [(6, 10)], ":)": [(11, 15)], "film": [(16, 20)]}
+    assert replace_spans(text, [((0, 5), JOINT), ((11, 15), "=)")]) == "⋯ good =) film"
+    assert surfaces(text)[-2:] == ["film", ":) film"]
 
 
 LONGEST_TAG = "<a" + "é" * 200 + ">b"
@@ -153,7 +181,7 @@ def test_the_byte_kernel_finds_the_words_of_the_definition(texts):
 def test_the_byte_kernel_finds_the_words_of_real_reviews_and_of_huge_ones():
     reviews = read_split("train", examples(3000))["text"].to_pylist()
     assert kernel_words(reviews) == reference_words(reviews)
-    huge = "é" * 5_000_000 + "a" * 5_000_000
+    huge = "éè" * 2_500_000 + "ab" * 2_500_000
     assert kernel_words([huge]) == [[huge]]
 
 

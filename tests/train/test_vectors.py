@@ -18,7 +18,7 @@ from hardmax.train import Settings, fit, fitting
 from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Design, regress
 from hardmax.train.vectors import read_vectors
 
-WORDS = st.lists(st.text("abcä", min_size=1), min_size=1, max_size=6, unique=True)
+WORDS = st.lists(st.text("abcä", min_size=1, max_size=3), min_size=1, max_size=6, unique=True)
 NUMBERS = st.floats(-100, 100, width=32)
 
 

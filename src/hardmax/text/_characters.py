@@ -6,7 +6,11 @@ Characters of scripts without spaces, and emoji, are words of their own: of Chin
 each character, but loan words in katakana are runs of letters; of Thai, Lao, Khmer and Burmese a
 consonant with its vowels and tones; Tibetan marks its syllables itself. Digits are runs everywhere.
 Lower-casing is character by character, for the Latin, Greek, Cyrillic and Armenian letters: it
-never changes how many characters a text has."""
+never changes how many characters a text has. Of a letter that is stretched, as in "sooo", two
+stay."""
+
+import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,6 +22,7 @@ from hardmax.text._kernels_pieces import (
     LEAD,
     LETTER,
     MARK,
+    MOUTHS,
     SEPARATOR,
     SIGN,
     SOLO,
@@ -27,6 +32,8 @@ from hardmax.text._kernels_pieces import (
 
 REPLACEMENT = "\ufffd"
 APOSTROPHES, MARKS = "'\u2019", ".,-"
+# Eyes and a mouth, which may be repeated, with or without a nose; or a heart.
+EMOTICON = f"(?:[:;=][-']?(?=[{re.escape(bytes(MOUTHS).decode())}])|<(?=3))(?P<mouth>.)(?P=mouth)*"
 _ENDS = '!?;:()[]{}"\u2026\u037e\u061b\u061f\u06d4\u0964\u0965\u3002\uff01\uff0e\uff1a\uff1b\uff1f'
 # Commas, dashes and brackets end a clause.
 _ENDS += "\xab\xbb\u2013\u2014\u201c\u201d\u201e\u060c\u3001"
@@ -79,6 +86,11 @@ _TABLES = (
     (SEPARATOR, "E3F E4F E5A-E5B F01-F0C F3A-F3D 104A 17D9-17DB Thai, Tibetan, Burmese, Khmer"),
     (CLAUSE_END, "F0D-F12 F14 104B 17D4-17D6 17D8 Tibetan, Burmese, Khmer"),
 )
+# Numbers are never stretched: 1000.
+_DIGITS = """
+30-39 660-669 6F0-6F9 966-96F 9E6-9EF A66-A6F AE6-AEF B66-B6F BE6-BEF C66-C6F CE6-CEF D66-D6F
+E50-E59 ED0-ED9 F20-F29 1040-1049 17E0-17E9 FF10-FF19
+"""
 
 
 def _ranges(table: str) -> list[tuple[int, int]]:
@@ -114,15 +126,35 @@ def _make_lowered() -> np.ndarray:
     return lowered
 
 
-CHARACTERS = Characters(_make_classes(), _make_lowered())
+def _make_stretching(classes: np.ndarray) -> np.ndarray:
+    stretching = classes == LETTER
+    for first, last in _ranges(_DIGITS):
+        stretching[first : last + 1] = False
+    return stretching
+
+
+_CLASSES = _make_classes()
+CHARACTERS = Characters(_CLASSES, _make_lowered(), _make_stretching(_CLASSES))
+_RUN, _EMOTICON = re.compile(r"(.)\1\1+"), re.compile(EMOTICON)
 _FOLDED: dict[int, int | str] = {0x2019: "'"}
 _FOLDED |= {code: low for code, low in enumerate(CHARACTERS.lowered.tolist()) if code != low}
 
 
-def fold(text: str) -> str:
-    """The text in lower case, with plain apostrophes, character for character.
+@lru_cache(4096)
+def fold(word: str) -> str:
+    """A word as models know it: in lower case, with plain apostrophes; a letter that stands more
+    than twice in a row stands twice, or three times if there is no other; an emoticon has no nose
+    and one mouth.
 
-    >>> fold("Don’t MISS Ödön’s film")
-    "don't miss ödön's film"
+    >>> [fold(word) for word in ("Don’t", "SOOOO", "wwww", "1000", ":-)))")]
+    ["don't", 'soo', 'www', '1000', ':)']
     """
-    return text.translate(_FOLDED)
+    folded = word.translate(_FOLDED)
+    if _EMOTICON.fullmatch(folded):
+        return folded[0] + folded[-1]
+    return _RUN.sub(_shorten, folded)
+
+
+def _shorten(run: re.Match[str]) -> str:
+    letter, is_all = run[1], run[0] == run.string
+    return letter * (2 + is_all) if CHARACTERS.stretching[ord(letter)] else run[0]

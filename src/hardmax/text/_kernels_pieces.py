@@ -15,14 +15,16 @@ from hardmax._kernels.compiling import njit
 SEPARATOR, APOSTROPHE, MARK, CLAUSE_END, TAG_START = range(5)
 LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(5, 11)
 LONGEST_TAG = 200  # characters between the first letter and `>`
+MOUTHS = tuple(b")(][/|\\dpoDPO")  # of emoticons
 
 
 class Characters(NamedTuple):
-    """The kind of each character, and each in lower case; those beyond the end of `lowered` stay as
-    they are."""
+    """The kind of each character; each in lower case, those beyond the end of `lowered` as they
+    are; and whether it counts at most twice in a row."""
 
     classes: np.ndarray
     lowered: np.ndarray
+    stretching: np.ndarray
 
 
 class Pieces(NamedTuple):
@@ -152,6 +154,26 @@ def _after_tag(data, at, end):
 
 
 @njit
+def _after_emoticon(data, begin, at, end, classes):
+    """Where the emoticon that starts at `at` is over, of a text that begins at `begin`; `at` itself
+    if none starts there."""
+    is_heart = data[at] == 0x3C
+    mouth = at + 1
+    if mouth < end and not is_heart and data[mouth] in (0x27, 0x2D):
+        mouth += 1
+    if mouth >= end or (at > begin and data[at - 1] > 0x20 and data[at - 1] != 0x3E):
+        return at
+    after, code = mouth + 1, np.int64(0x20)
+    while after < end and data[after] == data[mouth]:
+        after += 1
+    if after < end:
+        code, _ = _read(data, after, end)
+    is_mouth = data[mouth] == 0x33 if is_heart else data[mouth] in MOUTHS
+    is_apart = not LETTER <= _class_of(code, classes) <= JOINER
+    return after if is_mouth and is_apart else at
+
+
+@njit
 def _joins(tie, kind):
     """Whether a character belongs to the word before it; `tie` says what may follow that."""
     if kind in (SIGN, JOINER):
@@ -175,10 +197,11 @@ def _tie_after(tie, kind, joins):
 @njit
 def find_pieces(data, at, end, characters, found):
     """Cut the text `data[at:end]` into pieces, `found`; return how many."""
-    classes, lowered = characters
+    classes, lowered, stretching = characters
     letters, ends, keys = found
-    pieces, length, start, tie = 0, 0, 0, LETTER
+    pieces, length, start, tie, begin = 0, 0, 0, LETTER, at
     packed, union = _NONE, _NONE
+    last, run = np.int64(-1), 0
     while at <= end:
         # After the last byte comes a separator, which ends the last word.
         code, size = np.int64(data[at]) if at < end else np.int64(0x20), 1
@@ -194,17 +217,35 @@ def find_pieces(data, at, end, characters, found):
             joins = _joins(tie, kind)
             tie, kind = _tie_after(tie, kind, joins), min(kind, LETTER)
         if length > start and not joins:
+            if run > 1 and length == start + 2:  # "mmmm" keeps three
+                letters[length] = last
+                length, packed = length + 1, packed << _BYTE | np.uint64(last)
             is_short = length - start <= _LETTERS and union < _ASCII
             ends[pieces] = length
             keys[pieces] = packed if is_short else _hash(letters, start, length)
             pieces, start = pieces + 1, length
             packed, union = _NONE, _NONE
+            last = np.int64(-1)
         at += size
         if kind == LETTER:
             code = np.int64(lowered[code]) if code < len(lowered) else code
+            run = (run + 1) * (code == last)
+            last = code
+            if run > 1 and stretching[code]:
+                continue
             letters[length] = code
             length += 1
             packed, union = packed << _BYTE | np.uint64(code), union | np.uint64(code)
+            continue
+        after = at
+        if 0x3A <= code <= 0x3D:  # : ; < =
+            after = _after_emoticon(data, begin, at - 1, end, classes)
+        if after > at:
+            mouth = np.int64(lowered[data[after - 1]])
+            letters[length], letters[length + 1] = code, mouth
+            start = length = length + 2
+            ends[pieces], keys[pieces] = length, np.uint64(code << 8 | mouth)
+            pieces, at = pieces + 1, after
             continue
         if kind == TAG_START:
             after = _after_tag(data, at - 1, end)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._common.validation import InputError, check_instance, check_real, check_str, shorten
-from hardmax.text._characters import fold
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary
 
@@ -51,11 +50,12 @@ def edit(model: "TextModel", changes: Mapping[str, Any]) -> "TextModel":
 
 def _read_token(model: "TextModel", token: Any) -> str:
     """The token as the tokeniser has it."""
-    folded = fold(check_str(token, "`changes` (each token)"))
-    if folded not in [known.surface for known in model.tokeniser.tokens(folded)]:
-        expected = f"a word, or a phrase of at most {model.tokeniser.longest_phrase} words"
-        raise InputError(f"`changes` has {shorten(token)}: expected {expected}.")
-    return folded
+    size = len(check_str(token, "`changes` (each token)"))
+    for surface, start, end in model.tokeniser.tokens(token):
+        if end - start == size:
+            return surface
+    expected = f"a word, or a phrase of at most {model.tokeniser.longest_phrase} words"
+    raise InputError(f"`changes` has {shorten(token)}: expected {expected}.")
 
 
 def _read_weights(model: "TextModel", token: str, wish: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hardmax._common.validation import check_bool, check_int, check_str
-from hardmax.text._characters import APOSTROPHES, CHARACTERS, fold
+from hardmax.text._characters import APOSTROPHES, CHARACTERS, EMOTICON, fold
 from hardmax.text._kernels_pieces import (
     CLAUSE_END,
     FLAG,
@@ -32,6 +32,7 @@ LONGEST_PHRASE = 5
 # wrote, and words attend as before.
 JOINT = "⋯"
 _ASCII = 0x80
+_WORDS = "solo", "word", "emoticon"
 
 
 class Token(NamedTuple):
@@ -59,7 +60,7 @@ class Tokeniser:
     case; "13.1" is one, too. Tags such as `<br />` and punctuation that ends a clause separate.
     Characters of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and emoji
     are words of their own, each with the signs that belong to it; between two of them a phrase has
-    no space.
+    no space. An emoticon that stands apart is a word: ":-)" is ":)". "Sooooo" and "sooo" are "soo".
 
     Parameters
     ----------
@@ -76,6 +77,8 @@ class Tokeniser:
     ['not', 'good', 'not good', 'avoid', 'it', 'avoid it']
     >>> [token.surface for token in Tokeniser().tokens("iPhone不好")]
     ['iphone', '不', 'iphone 不', '好', '不好']
+    >>> [token.surface for token in Tokeniser(longest_phrase=1).tokens("Sooo good :-)) (see 3:4)")]
+    ['soo', 'good', ':)', 'see', '3', '4']
     """
 
     longest_phrase: int = 2
@@ -122,7 +125,7 @@ def cut_words(text: str) -> list[Word]:
     """
     words, clause = [], 0
     for piece in _pieces(text):
-        if piece.lastgroup in ("word", "solo"):
+        if piece.lastgroup in _WORDS:
             words.append(Word(fold(piece.group()), piece.start(), piece.end(), clause))
         else:
             clause += 1
@@ -198,9 +201,7 @@ def cut_surface(surface: str) -> list[str]:
     >>> cut_surface("iphone 不好"), cut_surface("不 好"), cut_surface("Good")
     (['iphone', '不', '好'], [], [])
     """
-    words = [
-        fold(piece.group()) for piece in _pieces(surface) if piece.lastgroup in ("solo", "word")
-    ]
+    words = [fold(piece.group()) for piece in _pieces(surface) if piece.lastgroup in _WORDS]
     return words if words and join_words(words) == surface else []
 
 
@@ -212,7 +213,7 @@ def _between(before: str, word: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[re.Match[str]]:
-    """The pieces of a text: groups tag, solo, word, end."""
+    """The pieces of a text: groups tag, solo, word, emoticon, end."""
     # The same expression for the characters of most texts: that for all of Unicode takes long to be
     # compiled.
     return _pattern(_ASCII if text.isascii() else len(CHARACTERS.classes)).finditer(text)
@@ -221,12 +222,14 @@ def _pieces(text: str) -> Iterator[re.Match[str]]:
 @cache
 def _pattern(characters: int) -> re.Pattern[str]:
     # Characters that the table does not reach are letters.
-    letters = f"[^{_ranges(characters, *({*range(11)} - {LETTER, SIGN, JOINER}))}]+"
+    letter = f"[^{_ranges(characters, *({*range(11)} - {LETTER, SIGN, JOINER}))}]"
+    letters = f"{letter}+"
     solo = [] if characters == _ASCII else [f"(?P<solo>{_solo().pattern})"]
     pieces = [
         rf"(?P<tag></?[A-Za-z][^<>]{{0,{LONGEST_TAG}}}>)",
         *solo,
         f"(?P<word>{letters}(?:(?:[{APOSTROPHES}]|(?<=[0-9])[.,](?=[0-9])){letters})*)",
+        rf"(?P<emoticon>(?<![^\0-\x20>]){EMOTICON}(?!(?P=mouth)|{letter}))",
         f"(?P<end>--|[.,{_ranges(characters, CLAUSE_END)}])",
     ]
     return re.compile("|".join(pieces))

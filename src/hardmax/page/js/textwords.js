@@ -1,6 +1,6 @@
 // From a text to its words: Python's tokeniser. A word is a run of letters and digits with apostrophes
 // inside, "13.1" is one, too; characters of scripts without spaces, and emoji, are words of their own,
-// each with the signs that belong to it.
+// each with the signs that belong to it; an emoticon that stands apart is a word, too.
 
 const TEXT_KINDS =
     "separator apostrophe mark end tag letter sign joiner solo lead flag".split(" ");
@@ -32,6 +32,11 @@ const TEXT_RANGES = [
     ["tag", "3C"],
 ];
 
+/** Digits, of which a number may have many of one kind: 1000. */
+const TEXT_DIGITS = "0-9٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩０-９";
+/** Eyes and a mouth, which may be repeated, with or without a nose; or a heart. */
+const TEXT_EMOTICON = String.raw`(?:[:;=][-']?(?=[)(\][/|\\dpoDPO])|<(?=3))(?<mouth>.)\k<mouth>*`;
+
 /** @returns {{kinds: Uint8Array, folded: Map<string, string>}} the kind of every character, and what folding changes */
 export function textCharacters() {
     const kinds = new Uint8Array(0x110000).fill(TEXT_KINDS.indexOf("letter"));
@@ -49,10 +54,11 @@ export function textCharacters() {
     return { kinds, folded };
 }
 
-/** @type {{pieces: RegExp, solo: RegExp, folded: Map<string, string>} | undefined} */
+/** @type {{pieces: RegExp, solo: RegExp, emoticon: RegExp, stretching: RegExp, folded: Map<string, string>}
+ *     | undefined} */
 let textPatternsMade;
 
-/** What cuts texts, made when it is first needed: groups of `pieces` are solo, word and end; a tag has none. */
+/** What cuts texts, made when it is first needed: groups of `pieces` are solo, word, emoticon. */
 function textPatterns() {
     if (textPatternsMade) return textPatternsMade;
     const { kinds, folded } = textCharacters();
@@ -66,19 +72,33 @@ function textPatterns() {
         `[${names.map((name) => ranges[TEXT_KINDS.indexOf(name)]).join("")}]`;
     const [lead, flag, signs] = [of("lead"), of("flag"), `(?:${of("sign")}|${of("joiner")}${of("solo", "flag")}?)*`];
     const solo = `(?:${lead}?${of("solo")}|${lead}|${flag}${flag}?)${signs}`;
-    const letters = `${of("letter", "sign", "joiner")}+`;
+    const letter = of("letter", "sign", "joiner");
+    const letters = `${letter}+`;
+    const emoticon = String.raw`(?<![^\0-\x20>])${TEXT_EMOTICON}(?!\k<mouth>|${letter})`;
     const inside = `(?:${of("apostrophe")}|(?<=[0-9])[.,](?=[0-9]))`;
     const word = `${letters}(?:${inside}${letters})*`;
-    const pieces = `</?[A-Za-z][^<>]{0,200}>|(${solo})|(${word})|(--|[.,]|${of("end")})`;
-    textPatternsMade = { pieces: new RegExp(pieces, "gu"), solo: new RegExp(solo, "uy"), folded };
+    const tagOrWord = `</?[A-Za-z][^<>]{0,200}>|(?<solo>${solo})|(?<word>${word})|(?<emoticon>${emoticon})`;
+    textPatternsMade = {
+        pieces: new RegExp(`${tagOrWord}|--|[.,]|${of("end")}`, "gu"),
+        solo: new RegExp(solo, "uy"),
+        emoticon: new RegExp(`^${TEXT_EMOTICON}$`, "u"),
+        stretching: new RegExp(`(?![${TEXT_DIGITS}])${of("letter")}`, "u"),
+        folded,
+    };
     return textPatternsMade;
 }
 
-/** @param {string} word @returns {string} in lower case, character by character, with plain apostrophes */
+/** A word as models know it: in lower case, with plain apostrophes; a letter that stands more than twice
+ * in a row stands twice, or three times if there is no other; an emoticon has no nose and one mouth.
+ * @param {string} word */
 export function textFold(word) {
-    if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase();
-    const { folded } = textPatterns();
-    return Array.from(word, (character) => folded.get(character) ?? character).join("");
+    const { emoticon, stretching, folded } = textPatterns();
+    const isAscii = /^[\x00-\x7f]*$/.test(word);
+    const lower = isAscii ? word.toLowerCase()
+        : Array.from(word, (character) => folded.get(character) ?? character).join("");
+    if (emoticon.test(lower)) return lower[0] + lower[lower.length - 1];
+    return lower.replace(/(.)\1\1+/gsu, (run, letter) =>
+        (stretching.test(letter) ? letter.repeat(run === lower ? 3 : 2) : run));
 }
 
 /** The words of a text. `gap` joins a word to the one before in a phrase: it is null if a clause ended between them,
@@ -88,11 +108,11 @@ export function textWords(text) {
     const words = /** @type {{surface: string, start: number, end: number, gap: string | null}[]} */ ([]);
     let isFirst = true;
     for (const piece of text.matchAll(pieces)) {
-        const word = piece[1] ?? piece[2];
+        const { emoticon, solo: alone, word = emoticon ?? alone } = piece.groups ?? {};
         if (word !== undefined) {
             const surface = textFold(word);
             let gap = isFirst ? null : " ";
-            if (gap && piece[1]) {
+            if (gap && alone) {
                 const before = words[words.length - 1].surface;
                 solo.lastIndex = 0;
                 gap = solo.test(before + surface) && solo.lastIndex === before.length ? "" : " ";
