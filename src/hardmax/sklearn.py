@@ -11,6 +11,7 @@ import numpy as np
 
 from hardmax._common.validation import InputError, MissingExtra
 from hardmax._tokens.rationals import plain
+from hardmax.text._analysis import Analysis
 from hardmax.text._texts import read_texts
 from hardmax.text.interpret import frequent_leaders
 from hardmax.train.fitting import fit
@@ -193,8 +194,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             progress=partial(print, file=sys.stderr) if self.verbose else None,
         )
         self.classes_ = np.unique(labels[learns])
-        leaders = frequent_leaders(self.model_, self.model_.analyse(texts), _MOST_LEADERS)
-        self.leaders_ = list(leaders)
+        self.leaders_ = list(frequent_leaders(self.model_, self._analyse(texts), _MOST_LEADERS))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -210,8 +210,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         ndarray
             Of shape (texts,) for two classes, positive for the second; else (texts, classes).
         """
-        check_is_fitted(self)
-        logits = self.model_.analyse(read_texts(X, "`X`")).logits
+        logits = self._analyse(X).logits
         return logits[:, 0] if logits.shape[1] == 1 else logits
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -227,8 +226,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (texts, classes)
             In the order of `classes_`. Those of a text depend on that text alone, bit for bit.
         """
-        check_is_fitted(self)
-        return self.model_.predict_proba(read_texts(X, "`X`"))
+        return self._analyse(X).probabilities
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each text.
@@ -244,8 +242,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             Labels. Those of undecided texts (`model_.analyse(texts).decided`) say nothing of the
             text.
         """
-        check_is_fitted(self)
-        return self.classes_[self.model_.analyse(read_texts(X, "`X`")).predicted]
+        predicted = self._analyse(X).predicted
+        return self.classes_[predicted]
 
     def explain(self, text: str) -> "Explanation":
         """Why a text gets its answer: its leaders, and what every token adds to the logit.
@@ -262,6 +260,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.model_.explain(text)
+
+    def _analyse(self, X: Any) -> Analysis:
+        check_is_fitted(self)
+        return self.model_.analyse(read_texts(X, "`X`"))
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() & self.get_params().keys()

@@ -4,6 +4,7 @@
 # pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import copy
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,19 @@ from refusals import refuses
 from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError, SkipTestWarning
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 import hardmax as hm
+from hardmax.train import Settings
 
 TEXTS = [*UNSEEN.texts, *THREE.texts[:9], "", "nobody knows these"]
 POSITIVE = np.array([label == "positive" for label in TWO.labels])
@@ -61,6 +68,42 @@ def test_parameters_go_in_and_come_out_unchecked():
     assert vars(made) == made.get_params()
     assert made.set_params(gate=0.2) is made
     assert made.get_params()["gate"] == 0.2
+
+
+def test_all_settings_of_training_are_parameters_with_the_same_defaults():
+    defaults = {part.name: part.default for part in fields(Settings)}
+    parameters = HardmaxClassifier().get_params()
+    assert parameters | defaults == parameters
+    assert parameters.keys() - defaults.keys() == {"class_weight", "verbose"}
+
+
+def test_the_layer_that_reads_can_be_switched_off_in_a_search():
+    texts = ["It is good", "It is not good", "It is bad", "It is not bad"]
+    labels = ["positive", "negative", "negative", "positive"]
+    grid = {"reading": [False, True], "exclude": [(), ("good",)]}
+    search = GridSearchCV(quick(gate=0.0, scaling="rarity"), grid, cv=2)
+    search.fit(texts * 50, labels * 50)
+    assert search.best_params_ == {"reading": True, "exclude": ()}
+    assert (
+        search.best_score_
+        == 1
+        > max(
+            score
+            for score, params in zip(
+                search.cv_results_["mean_test_score"], search.cv_results_["params"], strict=True
+            )
+            if not params["reading"]
+        )
+    )
+
+
+def test_a_threshold_can_be_set_by_scikit_learn():
+    careful = FixedThresholdClassifier(quick(), threshold=0.999, pos_label="positive")
+    careful.fit(TWO.texts, TWO.labels)
+    chances = careful.estimator_.predict_proba(UNSEEN.texts)[:, 1]
+    assert 0 < (chances >= 0.999).sum() < (chances >= 0.5).sum()
+    expected = np.where(chances >= 0.999, "positive", "negative")
+    assert_array_equal(careful.predict(UNSEEN.texts), expected)
 
 
 def test_fit_changes_nothing_that_it_was_given():

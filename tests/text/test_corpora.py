@@ -224,11 +224,13 @@ def test_wrong_arguments_are_refused_in_one_line(tmp_path):
         make_synthetic_corpus(3, classes=("a", "a"))
 
 
-def test_of_a_folder_the_hash_is_that_of_what_sha256sum_says_of_its_files(tmp_path):
-    files = {name: write(tmp_path, name, f"a film {name}") for name in ("neg/1.txt", "pos/1.txt")}
-    digests = {name: sha256(file.read_bytes()).hexdigest() for name, file in files.items()}
-    said = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
+def test_of_a_folder_the_hash_is_that_of_its_files_one_after_the_other(tmp_path):
+    for name in ("pos/1.txt", "neg/1.txt"):
+        write(tmp_path, name, f"a film {name}")
     source = read_corpus(tmp_path).source
-    assert source == {"file": tmp_path.name, "sha256": sha256(said.encode()).hexdigest()}
-    write(tmp_path, "pos/1.txt", "another film")
-    assert read_corpus(tmp_path).source["sha256"] != source["sha256"]
+    digest = sha256(b"a film neg/1.txta film pos/1.txt").hexdigest()
+    assert source == {"file": tmp_path.name, "sha256": digest}
+    path = write(tmp_path, "a.csv", "body,stars\ngood,1\n")
+    source = read_corpus(path, label="stars").source
+    assert source["sha256"] == sha256(path.read_bytes()).hexdigest()
+    assert (source["text column"], source["label column"]) == ("body", "stars")

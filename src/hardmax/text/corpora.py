@@ -52,8 +52,8 @@ class Corpus:
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of synthetic texts, the words that carry each class."""
     source: dict[str, Any] = field(default_factory=dict)
-    """What was read, as model cards say it: the file, its SHA-256 (of several files that of what
-    `sha256sum` says of them), the columns."""
+    """What was read, as model cards say it: the file, its SHA-256 (of a folder that of its files,
+    one after the other), the columns."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -120,7 +120,7 @@ def read_corpus(
     if not corpus.texts:
         why = corpus.describe_bad() or "it has no rows"
         raise InputError(f"`{path}` has no text with a label: {why}.")
-    corpus.source.update({"file": path.resolve().name, "sha256": _hash(path, files)} | columns)
+    corpus.source.update({"file": path.resolve().name, "sha256": _hash(files)} | columns)
     return corpus
 
 
@@ -140,15 +140,12 @@ def _open(
     return files, {"text column": text, "label column": label}, read
 
 
-def _hash(path: Path, files: Sequence[Path]) -> str:
-    """SHA-256 of a file, or of what `sha256sum` says of those of a folder."""
-    lines = []
+def _hash(files: Sequence[Path]) -> str:
+    """SHA-256 of all bytes, one file after the other."""
+    digest = sha256()
     for file in files:
-        own = sha256(read_bytes(file, "expected texts with labels")).hexdigest()
-        if file == path:
-            return own
-        lines.append(f"{own}  {file.relative_to(path).as_posix()}\n")
-    return sha256("".join(lines).encode()).hexdigest()
+        digest.update(read_bytes(file, "expected texts with labels"))
+    return digest.hexdigest()
 
 
 def _label_fault(label: Any) -> str:
