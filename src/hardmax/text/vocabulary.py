@@ -140,10 +140,7 @@ def choose_tokens(
         _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
         counts = _count_texts(numbers, owners[places], labels, classes)
         documents = counts.sum(axis=1)
-        # Chi-squared: with n_c texts of class c that have it, and e_c as many as expected if
-        # classes did not matter, the sum over c of (n_c - e_c)^2 / e_c.
-        squares = (counts[:, there] ** 2 / sizes[there]).sum(axis=1)
-        scores = squares * sizes.sum() / np.maximum(documents, 1) - documents
+        scores = documents
         best = _best(scores, documents >= min_df, phrases)
         ends = places[firsts[best]] + 1
         columns = [stream[ends - back].tolist() for back in range(length, 0, -1)]

@@ -43,8 +43,6 @@ class Bags:
     """What modifiers add to their votes, as `to_shifts` gives it, if some do."""
     vectors: Any = None
     """Those of the tokens (tokens, dimensions), sparse, if there are any."""
-    residuals: Any = None
-    """What words alone leave unexplained of each text, (texts, rows), if phrases are to say it."""
     shared: dict[Any, Any] = field(default_factory=dict, init=False)
     """What regressions on these texts share; others do not take it over."""
 
@@ -86,21 +84,13 @@ class Bags:
         about = {name: getattr(self, name)[chosen] for name in names}
         texts = np.flatnonzero(chosen)
         shifts = None if self.shifts is None else self.shifts[texts]
-        residuals = None if self.residuals is None else self.residuals[texts]
-        about |= {"shifts": shifts, "residuals": residuals}
-        return replace(self, matrix=self.matrix[texts], **about)
+        return replace(self, matrix=self.matrix[texts], shifts=shifts, **about)
 
     def take(self, tokens: np.ndarray) -> "Bags":
         """The same texts with some of the tokens, which stay in order of appearance."""
         vectors = None if self.vectors is None else self.vectors[tokens]
         shifts = None if self.shifts is None else self.shifts[:, tokens]
         return replace(self, matrix=self.matrix[:, tokens], shifts=shifts, vectors=vectors)
-
-    def unexplained(self) -> np.ndarray:
-        """By how many standard errors what is left unexplained of the texts that have each token
-        differs from 0."""
-        sums, spread = self.matrix.T @ self.residuals, (self.matrix**2).T @ self.residuals**2
-        return (np.abs(sums) / np.sqrt(np.maximum(spread, 1e-9))).max(axis=1)
 
     def counts(self, *, weighted: bool = True) -> np.ndarray:
         """Number of groups of each class that have each token, (tokens, classes).

@@ -34,9 +34,7 @@ from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers,
 from hardmax.train.settings import Settings
 from hardmax.train.tuning import (
     ENOUGH,
-    EVEN,
     FEWEST_GROUPS,
-    FOLDS,
     MANY_TEXTS,
     Trial,
     find_folds,
@@ -50,8 +48,9 @@ MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
-FEW_TEXTS = 1_000  # up to so many, English word vectors are tried
-UNEXPLAINED = 2.0  # standard errors of what a phrase says beside its words, on held-out texts
+FEW_TEXTS = 12_000  # up to so many, English word vectors are tried
+MORE = 0.25  # of what its words say: a phrase says so much beside them
+UNEXPLAINED = 1.0  # standard errors of what a phrase says beside its words, on held-out texts
 DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
 Announce = Callable[[str], None]  # of what training does next
 
@@ -175,8 +174,6 @@ def _fit(corpus: _Corpus, classes: np.ndarray, settings: Settings, say: Announce
         bags = corpus.encode(candidates, overlapping, reader)
     kept = _speaking(candidates, reader, settings, settings.stop_words or ())
     candidates, bags = take_tokens(candidates, kept), bags.take(kept)
-    if not settings.overlapping:
-        bags = replace(bags, residuals=_residuals(candidates, bags, settings))
     best = None
     for vectors in tables:
         if best and not (vectors and vectors.suit(candidates)):
@@ -208,7 +205,7 @@ def _assemble(
     _, vocabulary, fitted = _weigh(*known, trial.settings)
     vocabulary, fitted = take_tokens(vocabulary, fitted.kept), fitted.of_tokens(fitted.kept)
     if vectors is not None and settings.max_features is None:
-        unwanted = {*settings.exclude, *(settings.stop_words or ())}
+        unwanted = {*settings.exclude, *(trial.settings.stop_words or ())}
         unwanted |= {word for word in vectors.rows if reader.speaks_through(word)}
         vocabulary, fitted = _add_unseen(vocabulary, fitted, vectors, unwanted)
     measured = dict(best.measured)
@@ -291,7 +288,8 @@ def _speaking(
     """The tokens that do not begin or end with a silent word, and are no modifiers that speak
     through others."""
     silent = {word for word in silent if reader.number_of(word) < 0}
-    kept = telling(known, silent, overlapping=settings.overlapping)
+    ends = settings.stop_words is not None and not settings.overlapping
+    kept = telling(known, silent, ends=ends)
     if not settings.overlapping:
         through = [reader.speaks_through(known.surfaces[token]) for token in kept]
         kept = kept[~np.array(through, dtype=bool)]
@@ -316,9 +314,8 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
             return NOT_READ
         read = corpus.encode(every, settings, reader)
         silent = set(settings.stop_words or ())
-        found = settings.stop_words is None and len(bags.labels) > ENOUGH
-        if found and not settings.overlapping:
-            silent = weak_words(every, read, EVEN, overlapping=False)
+        if settings.stop_words is None and len(bags.labels) > ENOUGH:
+            silent = weak_words(every, read)
         kept = _speaking(every, reader, settings, silent)
         words = take_tokens(every, kept)
         after = _judge_words(words, read.take(kept), short, settings)
@@ -348,7 +345,7 @@ def _hold_out(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, n
     settings = replace(settings, **how)
     found, logits = [], np.empty((len(bags.labels), len(bags.prior)))
     shares = np.empty(len(bags.labels))
-    for fold in range(FOLDS):
+    for fold in np.unique(bags.folds).tolist():
         weights, bias, typical, *_ = _regress(bags, fold, settings, None)
         mine, held_out = bags.folds == fold, bags.held_out(fold)
         shares[mine] = (typical + TYPICAL_WEIGHT) / (held_out.sizes + TYPICAL_WEIGHT)
@@ -357,11 +354,13 @@ def _hold_out(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, n
     return np.array(found), logits, shares
 
 
-def _residuals(known: Vocabulary, bags: Bags, settings: Settings) -> np.ndarray:
-    """What words alone, read from other texts, leave unexplained of each text, (texts, rows)."""
-    is_word = np.flatnonzero(cut_tokens(known)[1] == 1)
-    _, logits, _ = _hold_out(bags.take(is_word), settings)
-    return -log_loss(logits, bags.labels, bags.weights)[1]
+def _unexplained(bags: Bags, is_word: np.ndarray, settings: Settings) -> np.ndarray:
+    """By how many standard errors what words, learnt from other texts, do not say of the texts that
+    have each token differs from 0."""
+    _, logits, _ = _hold_out(bags.take(np.flatnonzero(is_word)), settings)
+    residuals, matrix = log_loss(logits, bags.labels, bags.weights)[1], bags.matrix.T
+    sums, squares = matrix @ residuals, matrix**2 @ residuals**2
+    return (np.abs(sums) / np.sqrt(np.maximum(squares, 1e-9))).max(axis=1)
 
 
 def _weigh(
@@ -401,7 +400,7 @@ def _weigh_segments(
     key = "segments", fold
     if key not in bags.shared:
         is_word = cut_tokens(candidates)[1] == 1
-        told = is_word | (bags.without(fold).unexplained() > UNEXPLAINED)
+        told = is_word | (_unexplained(bags.without(fold), is_word, settings) > UNEXPLAINED)
         kept = np.flatnonzero(told)
         kept = kept[np.argsort(~is_word[kept], kind="stable")]
         joined = bags.take(kept)
@@ -424,7 +423,10 @@ def _weigh_segments(
     read = encode(known.surfaces[count:], words, settings.tokeniser, reader)
     weights[count:] += to_matrix(read, count) @ weights[:count]
     weights[count:] += to_shifts(read, count).sum(axis=1)[:, None]
-    own, kept = np.abs(fitted.weights).max(axis=1), fitted.kept
+    own, words_say = (
+        np.abs(part).max(axis=1) for part in (fitted.weights, weights - fitted.weights)
+    )
+    kept = fitted.kept[own[fitted.kept] >= MORE * words_say[fitted.kept]]
     # Phrases take their words, those first that say most beside them.
     kept = kept[np.lexsort((-own[kept], kept < count))]
     vocabulary = take_tokens(known, kept)

@@ -17,7 +17,7 @@ from hardmax.text.encoding import Encoded, cut_tokens
 from hardmax.text.evaluation import summarize
 from hardmax.text.vocabulary import Vocabulary, take_tokens
 from hardmax.train.bag import Bags, Fitted, both, losses_of
-from hardmax.train.settings import GATES, SCALINGS, Settings
+from hardmax.train.settings import GATES, SCALINGS, Settings, english_silent_words
 
 FOLDS = 3
 MANY_TEXTS = 2_000  # of more, one fold is enough to choose the strength
@@ -26,11 +26,11 @@ FIRST = 1  # of these is tried first
 ALPHAS = ("1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 SLACK = 0.25  # standard errors of the mean log loss: so much may be paid for fewer tokens
-SILENCE = 1.0  # and so much for silent words, if tokens do not overlap
+SILENCE = 2.0  # and so much for silent words
 ENOUGH = 1_000  # texts: the loss of fewer is too uncertain to tell which words say little
-FREQUENT = 0.004  # of all words, if a word is very frequent
-COMMON, CHANCE = 0.01, 2.5  # of the texts have a frequent word; standard errors
-EVEN, UNEVEN = 2.0, 5.0  # times as frequent in one class as in another, if a word says little
+FREQUENT = 0.002  # of all words, if a word is frequent
+SMOOTHING = 10  # texts: as if a word were in so many more, as often in each class
+EVEN = 2.0  # times as frequent in one class as in another: a word says little
 SHORT = 8  # known tokens: texts cut to so many count as much for probabilities as whole texts
 FEWEST_GROUPS = 10  # of a class, if copies stay together
 Weigh = Callable[..., tuple[Bags, Vocabulary, Fitted]]
@@ -106,18 +106,14 @@ def tune(
             break
         best = trial
     drops = settings.stop_words is None and len(bags.labels) > ENOUGH
-    slack = SLACK if settings.overlapping else SILENCE
-    limit = best.loss + slack * best.error
-    for spread in (EVEN, UNEVEN) if drops else ():
-        silent = weak_words(best.known, best.bags, spread, overlapping=settings.overlapping)
-        keep = telling(best.known, silent, overlapping=settings.overlapping)
-        if not silent or not len(keep):
-            continue
+    silent = weak_words(best.known, best.bags) if drops else set()
+    keep = telling(best.known, silent)
+    if silent and len(keep):
         fewer = {"known": take_tokens(best.known, keep), "bags": best.bags.take(keep), "start": {}}
-        trial = try_out(replace(best, **fewer), f"with {len(silent)} silent words")
-        if trial.loss > limit:
-            break
-        best = trial
+        what = f"with {len(silent)} silent words"
+        trial = try_out(replace(best, **fewer), what, stop_words=tuple(sorted(silent)))
+        if trial.loss <= best.loss + SILENCE * best.error:
+            best = trial
     if len(few) < FOLDS:
         best = _try_out(weigh_tokens, best, range(len(few), FOLDS), {})
     measured, choices = _choose_voting(best.held_out, best.settings)
@@ -164,35 +160,29 @@ def _try_out(weigh_tokens: Weigh, before: Trial, folds: range, choices: dict[str
     return replace(before, **found, loss=best.loss, error=error)
 
 
-def weak_words(known: Vocabulary, bags: Bags, spread: float, *, overlapping: bool) -> set[str]:
-    """Frequent words that each class has about as often, up to a factor, as modifiers change them.
-
-    If tokens do not overlap, a word that phrases cannot end with must be very frequent, or no more
-    uneven than chance makes it."""
+def weak_words(known: Vocabulary, bags: Bags) -> set[str]:
+    """Frequent words, and English words of grammar, that each class has about as often, up to a
+    factor, as modifiers change them."""
     texts = np.bincount(bags.labels, bags.weights, minlength=bags.classes)
-    counts, documents = np.maximum(bags.counts(), 0), known.documents
-    shares = (counts + 1) / (texts + 2)
-    even = shares.max(axis=1) < spread * shares.min(axis=1)
-    expected = counts.sum(axis=1, keepdims=True) * texts / texts.sum()
-    chances = ((counts - expected) ** 2 / np.maximum(expected, 1e-9)).sum(axis=1)
-    by_chance = chances < CHANCE**2 * (bags.classes - 1)
-    often = documents >= FREQUENT * documents[cut_tokens(known)[1] == 1].sum()
-    common = documents >= COMMON * len(bags.labels)
-    weak = even & common
-    if not overlapping:
-        weak &= often | by_chance
-    return {known.surfaces[token] for token in np.flatnonzero(weak).tolist()}
+    shares = np.maximum(bags.counts(), 0) / texts + SMOOTHING / texts.sum()
+    even = shares.max(axis=1) < EVEN * shares.min(axis=1)
+    is_word, documents = cut_tokens(known)[1] == 1, known.documents
+    often = documents >= FREQUENT * documents[is_word].sum()
+    words, grammar = np.flatnonzero(even & is_word).tolist(), {*english_silent_words()}
+    return {
+        known.surfaces[word] for word in words if often[word] or known.surfaces[word] in grammar
+    }
 
 
-def telling(known: Vocabulary, silent: Collection[str], *, overlapping: bool) -> np.ndarray:
-    """All tokens but those that consist of silent words; if tokens do not overlap, but those that
-    begin or end with one."""
+def telling(known: Vocabulary, silent: Collection[str], *, ends: bool = False) -> np.ndarray:
+    """All tokens but those that consist of silent words; or that begin or end with one."""
     words, sizes = cut_tokens(known)
     is_silent = np.array([word in silent for word in words], dtype=bool)
-    ends = np.cumsum(sizes)
-    if overlapping:
-        return np.flatnonzero(np.add.reduceat(is_silent, ends - sizes) < sizes)
-    return np.flatnonzero(~is_silent[ends - sizes] & ~is_silent[ends - 1])
+    last = np.cumsum(sizes) - 1
+    first = last + 1 - sizes
+    if ends:
+        return np.flatnonzero(~is_silent[first] & ~is_silent[last])
+    return np.flatnonzero(np.add.reduceat(is_silent, first) < sizes)
 
 
 def _choose_strength(try_out: Callable[..., Trial], first: Trial) -> Trial:
