@@ -111,7 +111,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self,
         *,
         ngram_range: tuple[int, int] = (1, 2),
-        overlapping: bool = True,
+        overlapping: bool = False,
         min_df: int | None = None,
         max_features: int | None = None,
         exclude: Sequence[str] = (),

@@ -106,46 +106,33 @@ def take_tokens(vocabulary: Vocabulary, tokens: np.ndarray) -> Vocabulary:
 
 
 def choose_tokens(
-    texts: TextBytes,
-    labels: np.ndarray,
-    classes: int,
-    longest_phrase: int,
-    *,
-    words: int,
-    phrases: int,
-    min_df: int,
+    texts: TextBytes, longest_phrase: int, *, words: int, phrases: int, min_df: int
 ) -> list[str]:
-    """The most frequent words, and after them the phrases that tell the classes apart best.
-
-    Words are ranked by the number of texts that have them, phrases by chi-squared: how unevenly
-    they are spread over the classes. Tokens that fewer than `min_df` texts have are left out.
+    """The words that most texts have, and after them such phrases, if at least `min_df` texts have
+    them. Labels have no say: held-out texts would have chosen the phrases, too.
 
     >>> from hardmax.text._texts import read_texts
     >>> texts = read_texts(["not good", "not good at all", "so good", "so good indeed"])
-    >>> choose_tokens(texts, np.array([0, 0, 1, 1]), 2, 2, words=3, phrases=1, min_df=2)
+    >>> choose_tokens(texts, 2, words=3, phrases=1, min_df=2)
     ['good', 'not', 'so', 'not good']
     """
     stream, owners, known = number_words_of(texts)
-    documents = _count_texts(stream, owners, labels, classes).sum(axis=1)
+    documents = _count_texts(stream, owners)
     best = _best(documents, documents >= min_df, words)
     ranked = sorted((-int(documents[word]), known[word]) for word in best)
-    sizes = np.bincount(labels, minlength=classes)
-    there = np.flatnonzero(sizes)
-    found: list[tuple[float, str]] = []
+    found: list[tuple[int, str]] = []
     prefixes, follows = stream, (owners[1:] == owners[:-1]) & (stream[1:] >= 0)
     for length in range(2, longest_phrase + 1):
         # A phrase is a prefix, which ends one place before, and a word.
         places = np.flatnonzero(follows & (prefixes[:-1] >= 0)) + 1
         keys = prefixes[places - 1].astype(int) << 32 | stream[places]
         _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
-        counts = _count_texts(numbers, owners[places], labels, classes)
-        documents = counts.sum(axis=1)
-        scores = documents
-        best = _best(scores, documents >= min_df, phrases)
+        documents = _count_texts(numbers, owners[places])
+        best = _best(documents, documents >= min_df, phrases)
         ends = places[firsts[best]] + 1
         columns = [stream[ends - back].tolist() for back in range(length, 0, -1)]
         spelt = zip(*(map(known.__getitem__, column) for column in columns), strict=True)
-        found += zip((-scores[best]).tolist(), map(join_words, spelt), strict=True)
+        found += zip((-documents[best]).tolist(), map(join_words, spelt), strict=True)
         # A phrase is no more frequent than its beginning.
         prefixes = np.full(len(stream), -1)
         prefixes[places] = np.where(documents[numbers] >= min_df, numbers, -1)
@@ -163,21 +150,12 @@ def number_words_of(texts: TextBytes) -> tuple[np.ndarray, np.ndarray, list[str]
     return stream, np.repeat(np.arange(len(texts)), np.diff(ends)), words
 
 
-def _count_texts(
-    numbers: np.ndarray, owners: np.ndarray, labels: np.ndarray, classes: int
-) -> np.ndarray:
-    """How many texts of each class have each number, (numbers, classes); numbers below 0 are
-    nothing."""
-    from scipy.sparse import csr_array
-
+def _count_texts(numbers: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """How many texts have each number; numbers below 0 are nothing."""
     is_word = numbers >= 0
-    kinds, numbers = int(numbers.max(initial=-1)) + 1, numbers[is_word]
-    bounds = np.searchsorted(owners[is_word], np.arange(len(labels) + 1))
-    shape = len(labels), kinds
-    has_number = csr_array((np.ones(len(numbers), dtype=int), numbers, bounds), shape=shape)
-    has_number.sum_duplicates()
-    has_number.data[:] = 1
-    return has_number.T @ np.eye(classes, dtype=int)[labels]
+    kinds = int(numbers.max(initial=-1)) + 1
+    pairs = np.unique(owners[is_word] * np.int64(kinds) + numbers[is_word])
+    return np.bincount(pairs % max(kinds, 1), minlength=kinds)
 
 
 def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:

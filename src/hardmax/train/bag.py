@@ -140,7 +140,7 @@ class Design:
 
     def __init__(self, bags: Bags) -> None:
         self.bags = bags
-        self.typical = float(bags.sizes.mean())
+        self.typical = float(bags.sizes.sum() / max(len(bags.sizes), 1))
         self.counts = np.maximum(bags.counts(), 0)
         """How many groups of each class have each token, (tokens, classes)."""
         self.vectors: Any = csr_array((bags.tokens, 0)) if bags.vectors is None else bags.vectors

@@ -262,8 +262,7 @@ def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, B
     """All words and phrases that enough texts, and enough groups, have; and the texts with them."""
     min_df = settings.min_df or 1
     most = {"words": MOST_WORDS, "phrases": MOST_PHRASES, "min_df": min_df}
-    about = corpus.texts, corpus.labels, corpus.classes
-    surfaces = choose_tokens(*about, settings.ngram_range[1], **most)
+    surfaces = choose_tokens(corpus.texts, settings.ngram_range[1], **most)
     none = np.zeros((len(surfaces), corpus.classes), dtype=int)
     bags = corpus.encode(Vocabulary._of(tuple(surfaces), none), settings)
     alone = replace(bags, groups=np.arange(len(bags.labels)))
@@ -406,32 +405,36 @@ def _weigh_segments(
         joined = bags.take(kept)
         if joined.shifts is not None:  # a phrase is moved with its words
             joined.shifts.data = joined.shifts.data * (joined.shifts.indices < is_word.sum())
-        bags.shared[key] = joined, take_tokens(candidates, kept), int(is_word.sum()), []
-    joined, known, count, before = bags.shared[key]
-    fitted = _regress(joined, fold, settings, before[-1] if before else None)
-    before[:] = [fitted]
-    if settings.max_features is not None:
-        kept = np.sort(_best(joined.without(fold), fitted.weights, settings.max_features))
-        joined, known, count = (
-            joined.take(kept),
-            take_tokens(known, kept),
-            int((kept < count).sum()),
-        )
-        fitted = _regress(joined, fold, settings, fitted.of_tokens(kept))
-    weights = fitted.weights.copy()
-    words = take_tokens(known, np.arange(count))
-    read = encode(known.surfaces[count:], words, settings.tokeniser, reader)
-    weights[count:] += to_matrix(read, count) @ weights[:count]
-    weights[count:] += to_shifts(read, count).sum(axis=1)[:, None]
-    own, words_say = (
-        np.abs(part).max(axis=1) for part in (fitted.weights, weights - fitted.weights)
-    )
+        bags.shared[key] = joined, take_tokens(candidates, kept), {}
+    joined, known, start = bags.shared[key]
+    fitted = start["before"] = _regress(joined, fold, settings, start.get("before"))
+    say = _read_phrases(known, fitted.weights, settings, reader)
+    own, words_say = (np.abs(part).max(axis=1) for part in (fitted.weights, say - fitted.weights))
     kept = fitted.kept[own[fitted.kept] >= MORE * words_say[fitted.kept]]
+    if settings.max_features is not None:
+        best = _best(joined.without(fold), fitted.weights, None)
+        kept = best[np.isin(best, kept)][: settings.max_features]
+    kept = np.sort(kept)
+    joined, known = joined.take(kept), take_tokens(known, kept)
+    fitted = _regress(joined, fold, settings, fitted.of_tokens(kept))
+    say = _read_phrases(known, fitted.weights, settings, reader)
     # Phrases take their words, those first that say most beside them.
-    kept = kept[np.lexsort((-own[kept], kept < count))]
-    vocabulary = take_tokens(known, kept)
-    found = Fitted(weights[kept], fitted.bias, fitted.typical, np.arange(len(kept)), fitted.slope)
+    is_word = cut_tokens(known)[1] == 1
+    order = np.lexsort((-np.abs(fitted.weights).max(axis=1), is_word))
+    vocabulary, every = take_tokens(known, order), np.arange(len(order))
+    found = fitted._replace(weights=say[order], kept=every)
     return corpus.encode(vocabulary, settings, reader), vocabulary, found
+
+
+def _read_phrases(
+    known: Vocabulary, weights: np.ndarray, settings: Settings, reader: Reader
+) -> np.ndarray:
+    """What each token says, with the tokens in it, as it reads them."""
+    tokeniser = replace(settings.tokeniser, overlapping=True)
+    read = encode(known.surfaces, known, tokeniser, reader)
+    is_word = cut_tokens(known)[1] == 1
+    shifts = to_shifts(read, len(known)) @ is_word
+    return to_matrix(read, len(known)) @ weights + shifts[:, None]
 
 
 def _regress(bags: Bags, fold: int | None, settings: Settings, start: Fitted | None) -> Fitted:
