@@ -37,6 +37,15 @@ test("characters are of the same kind, and fold to the same, as in Python", () =
     }
 });
 
+test("texts have the words that they have in Python", () => {
+    const cases = JSON.parse(fs.readFileSync(path.join(folder, "words.json"), "utf8"));
+    assert.equal(cases.length, 3000);
+    for (const [text, expected] of cases) {
+        const found = textWords(text).map(({ surface, start, end }) => [surface, start, end]);
+        assert.deepEqual(found, expected, JSON.stringify(text));
+    }
+});
+
 test("texts are classified as in Python, bit for bit", async (context) => {
     const cases = JSON.parse(fs.readFileSync(path.join(folder, "texts.json"), "utf8"));
     let [furthest, number, milliseconds] = [0, 0, 0];

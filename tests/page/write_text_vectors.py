@@ -23,7 +23,7 @@ from hardmax.text import Modifier, TextModel, Tokeniser, Vocabulary, VotingRule
 from hardmax.text._characters import CHARACTERS, fold
 from hardmax.text.shipped import MODELS, available, load_model
 from hardmax.text.storage import deciding_files
-from hardmax.text.tokeniser import cut_surface, join_words
+from hardmax.text.tokeniser import cut_surface, cut_words, join_words
 
 _WORDS = """
 good bad film don't it's a 2nd rock'n'roll naïve straße ΣΊΣΥΦΟΣ σίσυφος фильм плохой ѝ
@@ -127,7 +127,7 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     """What `classify` must say of a text; places are UTF-16 offsets."""
     why = model.explain(text)
     found = why._analysis
-    offsets = np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)])
+    offsets = _utf16(text)
     said = {"label": why.label, "attends": len(why.links)}
     said["answer"] = int(found.probabilities[0].argmax()) if why.decided else -1
     said["active"] = int(found.active_per_text[0])
@@ -149,6 +149,18 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
         one["attended"] = [_attended(model, offsets, *seen) for seen in several.tolist()]
         tokens.append(one)
     return said | {"tokens": tokens}
+
+
+def _cut(text: str) -> list[tuple[str, int, int]]:
+    """The words of a text, and their places."""
+    offsets = _utf16(text).tolist()
+    return [(word.surface, offsets[word.start], offsets[word.end]) for word in cut_words(text)]
+
+
+def _utf16(text: str) -> np.ndarray:
+    """Where each character begins for JavaScript, and where the text ends."""
+    sizes = [1 + (ord(character) > 0xFFFF) for character in text]
+    return np.cumsum([0, *sizes])
 
 
 def _attended(model: TextModel, offsets: np.ndarray, start: int, end: int, number: int) -> Any:
@@ -256,8 +268,8 @@ def write_vectors(
     rows: int = 0,
     texts_of_shipped: int = 150,
 ) -> dict[str, int]:
-    """Write `texts.json`, `damaged.json`, `characters.bin` (kinds, then lower case as uint32) and
-    the made-up models.
+    """Write `texts.json`, `words.json`, `damaged.json`, `characters.bin` (kinds, then lower case as
+    uint32, then what may be stretched) and the made-up models.
 
     Return how many texts there are; how many are undecided, have level classes, or tokens that
     attend to others."""
@@ -288,6 +300,8 @@ def write_vectors(
             made["attending"] += sum(found["attends"] > 0 for found in answers)
     (folder / "texts.json").write_text(json.dumps(cases))
     write_damaged(folder)
+    words = [(text, _cut(text)) for text in make_texts([*WORDS, *ODD], 3000, seed=0)]
+    (folder / "words.json").write_text(json.dumps(words))
     lowered = np.arange(0x110000, dtype="<u4")
     lowered[: len(CHARACTERS.lowered)] = CHARACTERS.lowered
     tables = CHARACTERS.classes, lowered, CHARACTERS.stretching

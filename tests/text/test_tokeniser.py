@@ -9,6 +9,7 @@ import pytest
 from effort import examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from page.write_text_vectors import make_texts
 from refusals import refuses
 from text.reviews import read_split
 
@@ -176,6 +177,14 @@ LONGEST_TAG = "<a" + "é" * 200 + ">b"
 @example([LONGEST_TAG, LONGEST_TAG.replace("<a", "<aé")])
 def test_the_byte_kernel_finds_the_words_of_the_definition(texts):
     assert kernel_words(texts) == reference_words(texts)
+
+
+def test_the_byte_kernel_finds_the_words_of_thousands_of_texts_of_emoticons_and_runs():
+    made = make_texts([*FACES, *RUNS, *PIECES], 3000, seed=0)
+    expected = reference_words(made)
+    assert kernel_words(made) == expected
+    kinds = {word for words in expected for word in words}
+    assert kinds > {":)", "=d", "<3", ";p", "ooo", "1111", "öö"}
 
 
 def test_the_byte_kernel_finds_the_words_of_real_reviews_and_of_huge_ones():
