@@ -37,7 +37,7 @@ _ODD = """
 <br />|<BR>|</p >|< br>|<1>|<a b|a<b>c|<é>|.|!|…|。|؟|।|'|’|\
 ''|'a|b’|-|—|\t|\0|\u3000|\ufeff|\ufffd|\ud800|\udfff
 |(|)|[|{|"|«|“|„|–|--|---|,|،|、|（|「|1.|.5|1.2.3|7,a|4'5|\n|\
-\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff|:|;|=|<|3|:-|:'|))|//|:-D|ooo|mmmm|١١١|sss's"""
+\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff|:|;|=|<|3|:-|:'|))|//|:-D|ooo|mmmm|١١١|sss's|:((x"""
 WORDS = _WORDS.split()
 ODD = _ODD.split("|")
 ODD += [f"<a good film {'y' * length}>" for length in (188, 189, 190)]  # the last is no tag
