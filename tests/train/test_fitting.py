@@ -127,7 +127,7 @@ def test_no_token_of_a_consistent_model_speaks_against_its_counts():
 
 def test_words_are_left_out_if_asked():
     texts = ["bob is good", "bob was bad", "it is good", "it was bad", "so good"] * 4
-    settings = Settings(exclude=("bob",), stop_words=("it", "is", "was"))
+    settings = Settings(exclude=("Bob",), stop_words=("it", "IS", "was"))
     model = fit(texts, [1, 0, 1, 0, 1] * 4, settings)
     surfaces = model.vocabulary.surfaces
     assert not any("bob" in surface.split() for surface in surfaces)

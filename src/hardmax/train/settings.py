@@ -17,6 +17,7 @@ from hardmax._common.validation import (
     check_real,
     shorten,
 )
+from hardmax.text._characters import fold
 from hardmax.text._texts import read_words
 from hardmax.text.reading import VotingRule
 from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser
@@ -170,9 +171,9 @@ def english_silent_words() -> tuple[str, ...]:
 
 
 def _read_words(words: Any, name: str) -> tuple[str, ...]:
-    """The words of a list, or of a set in order."""
+    """The words of a list, or of a set in order, as models know them."""
     is_set = isinstance(words, set | frozenset)
-    return read_words(sorted(words, key=str) if is_set else words, name)
+    return tuple(map(fold, read_words(sorted(words, key=str) if is_set else words, name)))
 
 
 def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
