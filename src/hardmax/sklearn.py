@@ -3,6 +3,7 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportMissingModuleSource=false
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
@@ -107,6 +108,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     ['positive', 'negative']
     """
 
+    class_weight: Any
+    random_state: Any
+    verbose: int
+
     def __init__(
         self,
         *,
@@ -129,24 +134,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
-        self.ngram_range = ngram_range
-        self.overlapping = overlapping
-        self.min_df = min_df
-        self.max_features = max_features
-        self.exclude = exclude
-        self.stop_words = stop_words
-        self.C = C
-        self.gate = gate
-        self.alpha = alpha
-        self.neutral_weight = neutral_weight
-        self.scaling = scaling
-        self.fit_intercept = fit_intercept
-        self.reading = reading
-        self.vectors = vectors
-        self.consistent = consistent
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.verbose = verbose
+        # scikit-learn reads each parameter from the attribute of its name.
+        given = dict(locals())
+        del given["self"]
+        vars(self).update(given)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on texts and their labels.
@@ -266,9 +257,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.analyse(read_texts(X, "`X`"))
 
     def _settings(self) -> Settings:
-        names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
         # A grid of parameters is often a numpy array.
-        given: dict[str, Any] = {name: plain(getattr(self, name)) for name in names}
+        given: dict[str, Any] = {
+            part.name: plain(getattr(self, part.name)) for part in fields(Settings)
+        }
         if not isinstance(given["random_state"], int):
             given["random_state"] = check_random_state(self.random_state).randint(2**31 - 1)
         return Settings(**given)

@@ -1,6 +1,6 @@
 """What a model computes: the votes of the tokens of each text, who leads, logits, probabilities."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -59,7 +59,7 @@ class Analysis:
     """(texts, rows)."""
     probabilities: np.ndarray
     """(texts, classes)."""
-    weights: np.ndarray = field(repr=False)
+    weights: np.ndarray
     """Of each token, (tokens, rows)."""
 
     def __len__(self) -> int:
@@ -99,11 +99,13 @@ class Analysis:
         votes = (self.weights * self.factors[:, None] + self.shifts[:, None])[active]
         if votes.shape[1] == 1:
             votes = np.hstack([-votes, votes])
-        groups = votes.shape[1] * texts + votes.argmax(axis=1)
-        order = np.lexsort((-votes.max(axis=1), groups))
-        _, first = np.unique(groups[order], return_index=True)
+        groups, strengths = votes.shape[1] * texts + votes.argmax(axis=1), votes.max(axis=1)
+        largest = np.full(votes.shape[1] * len(self), -np.inf)
+        np.maximum.at(largest, groups, strengths)
+        best = np.flatnonzero(strengths == largest[groups])
+        _, first = np.unique(groups[best], return_index=True)
         leads = np.zeros(len(self.ids), dtype=bool)
-        leads[active[order[first]]] = True
+        leads[active[best[first]]] = True
         return leads
 
     def _count(self, chosen: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 name."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -68,14 +69,12 @@ def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
     arrow = _as_arrow(texts)
     if arrow is not None:
         return _of_arrow(arrow, name)
+    listed = None
     # A table would be read as the names of its columns; a set has no order.
-    is_other = isinstance(texts, dict | set | frozenset) or hasattr(texts, "columns")
-    listed: list[Any] = []
-    try:
-        listed = list(texts)
-    except Exception:  # whatever an iterator of somebody's own raises
-        is_other = True
-    if is_other:
+    if not isinstance(texts, dict | set | frozenset) and not hasattr(texts, "columns"):
+        with suppress(Exception):  # whatever an iterator of somebody's own raises
+            listed = list(texts)
+    if listed is None:
         raise InputError(f"{name} is of type {type(texts).__name__}: {_EXPECTED}.")
     pieces = []
     for row, text in enumerate(listed):
