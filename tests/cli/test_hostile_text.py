@@ -129,6 +129,7 @@ def test_what_is_saved_is_harmless(suffix, here):
 def test_a_card_is_neither_markup_nor_another_cell():
     classes = (f"a|b{EVIL}{MARKUP}", "[x](javascript:alert(1))`c`\n# d")
     metrics = {f"m|{EVIL}": f"{MARKUP}|\n", "edited_after_measuring": {f"|{MARKUP}": EVIL}}
+    metrics |= {f"#{EVIL}\n{MARKUP}": [{f"|{MARKUP}": {EVIL: [MARKUP]}, "b": 1}]}
     card = describe(replace(make_model(), classes=classes, metrics=metrics))
     assert harmful(card) == []
     assert "<img" not in card

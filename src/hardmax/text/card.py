@@ -112,7 +112,7 @@ def describe(model: "TextModel") -> str:
         sources=_markdown(metrics.get("sources") or "Not recorded."),
         measured="\n\n".join(parts) or "Nothing was measured.",
         sections="".join(
-            f"\n## {_spaced(name).capitalize()}\n{_markdown(each)}\n"
+            f"\n## {_cell(_spaced(name).capitalize())}\n{_markdown(each)}\n"
             for name, each in sections.items()
         ),
         longest=pluralize(model.tokeniser.longest_phrase, "word"),
