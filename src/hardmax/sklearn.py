@@ -46,9 +46,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     ----------
     ngram_range : (int, int), default (1, 2)
         Tokens are words, and phrases of up to as many words as the second number; the first is 1.
-    overlapping : bool, default True
-        Count every token that occurs in a text. If False, every word belongs to one token at most:
-        words vote, and a phrase takes its words if it says more than they do.
+    overlapping : bool, default False
+        Whether to count every token that occurs in a text. By default every word belongs to one
+        token at most: words vote, and a phrase takes its words if it says more than they do.
     min_df : int, optional
         Leave out tokens that occur in fewer texts; by default the largest of 1, 2 and 3 at which
         held-out texts are predicted hardly worse.
@@ -56,10 +56,11 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Size of the vocabulary: the most influential tokens are kept, by default all.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
-    stop_words : sequence of str, optional
+    stop_words : sequence of str or "english", optional
         Silent words: no token consists of them; if tokens do not overlap, none begins or ends with
-        one, either. By default, of more than 1,000 texts, the frequent words that each class has
-        about as often, if held-out texts are predicted hardly worse.
+        one, either. "english" are some 350 words of grammar. By default, of more than 1,000 texts,
+        no token consists of these and other frequent words, if each class has them about as often,
+        and held-out texts are predicted hardly worse.
     C : float, optional
         Inverse of the regularisation strength. This and the next three are chosen by
         cross-validation if None.
