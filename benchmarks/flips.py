@@ -63,7 +63,10 @@ def main(test: str, reviews: str = "500") -> None:
     verified = sum(model.predict([flip.text])[0] == flip.after != flip.before for flip in found)
     sizes = [len(flip.changes) for flip in found]
     short = [" ".join(text.split()[:SHORT]) for text in chosen]
-    same = sum(len(model.flip(text).changes) == by_brute_force(model, text) for text in short)
+    of_short = [model.flip(text) for text in short]
+    fewest = [len(flip.changes) if flip.found else 0 for flip in of_short]
+    by_force = [by_brute_force(model, text) for text in short]
+    same = sum(one == other for one, other in zip(fewest, by_force, strict=True))
     row = [
         "imdb",
         len(flips),
