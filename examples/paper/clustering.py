@@ -11,8 +11,8 @@ stopped; `--minutes` says when to stop. Only torch and numpy are needed.
 Without options the cells follow the authors: they train on all training reviews, padding is a word,
 and the test reviews are classified after every epoch. With `--changes` 15 % of the training reviews
 are held out to choose by, padding is left out, and each cell changes one thing about the layer so
-that attention may help; `--test` trains the named changes once more and opens the test reviews for
-the epoch that the held-out reviews choose.
+that attention may help. `--test` names another file for what the test reviews say of the epoch
+that the held-out reviews choose: to be opened for the change that is chosen by them.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from fast_layers import LENGTH, Layer
 from torch.nn.functional import embedding, normalize, one_hot
 from train import (
     BATCH,
@@ -43,6 +44,7 @@ SHORT = 25  # epochs
 MANY_LAYERS = 40
 CHUNK = 1024  # reviews classified at once
 TOP = 10
+PATIENCE = 15  # seconds after which a cell that takes longer than foreseen is given up
 WARM_UP = 3  # steps before one is recorded as a graph
 
 
@@ -79,14 +81,17 @@ def authors_cells() -> list[Cell]:
 
 CHANGES: dict[str, dict] = {
     "plain": {},
+    "hard": {"attention": "hard"},
     "straight": {"attention": "straight"},
     "falling": {"falling": True},
     "bag": {"bag": 8},
+    "bag, hard": {"bag": 8, "attention": "hard"},
     "bag, straight": {"bag": 8, "attention": "straight"},
-    "neutral": {"neutral": True},
-    "neutral, straight": {"neutral": True, "attention": "straight"},
     "leaders": {"leaders": True, "attention": "straight"},
     "few leaders": {"leaders": True, "attention": "straight", "penalty": 0.1},
+    "fewest leaders": {"leaders": True, "attention": "straight", "penalty": 0.5},
+    "neutral, hard": {"neutral": True, "attention": "hard"},
+    "neutral, straight": {"neutral": True, "attention": "straight"},
     "metric": {"metric": True, "attention": "straight"},
 }
 
@@ -94,13 +99,16 @@ CHANGES: dict[str, dict] = {
 def changed_cells() -> list[Cell]:
     """The changes, and a network without layers for each dimension to compare them with."""
     ours = {"epochs": 14, "orders": 3, "loss": "logits", "masked": True}
-    none = [Cell(0, d, name="none", **ours) for d in (2, 4, 16)]
-    return none + [
+    changed = [
         Cell(k, d, name=name, **{**ours, **change})
-        for name, change in CHANGES.items()
+        for d in (2, 16, 4)
         for k in (1, 8)
-        for d in (2, 4, 16)
+        for name, change in CHANGES.items()
     ]
+    # No kernel does these layers, so that they take longest.
+    slow = [cell for cell in changed if cell.layers > 1 and (cell.neutral or cell.metric)]
+    none = [Cell(0, d, name="none", **ours) for d in (2, 16, 4)]
+    return none + [cell for cell in changed if cell not in slow] + slow
 
 
 class Networks(torch.nn.Module):
@@ -123,6 +131,7 @@ class Networks(torch.nn.Module):
         offsets = torch.arange(cell.orders)[:, None, None] * self.rows
         self.offsets = torch.nn.Buffer(offsets)
         self.temperature = torch.nn.Buffer(torch.tensor(TEMPERATURE))
+        self.fast = torch.cuda.is_available()
         if cell.metric:
             self.metric = repeat(torch.eye(cell.d))
         if cell.neutral:
@@ -205,11 +214,27 @@ class Networks(torch.nn.Module):
         z = self.embed(ids)
         attended, weights = z, None
         kind = attention or self.cell.attention
-        for _ in range(self.cell.layers if layers is None else layers):
+        layers = self.cell.layers if layers is None else layers
+        for layer in range(layers):
+            asked = self.cell.leaders and layer == layers - 1
+            if self.is_fast(z) and not asked:
+                z = self.advance(z, kept, kind)
+                continue
             attended, weights = self.attend(z, kept, kind)
             z = self.move(z, attended)
         pooled = mean(attended if self.cell.leaders else z, kept)
         return self.decode(pooled), self.crowd(weights, kept)
+
+    def is_fast(self, z: torch.Tensor) -> bool:
+        """Whether a kernel does the layer."""
+        changed = self.cell.neutral or self.cell.metric
+        return self.fast and not changed and z.shape[2] == LENGTH
+
+    def advance(self, z: torch.Tensor, kept: torch.Tensor | None, kind: str) -> torch.Tensor:
+        """The next layer's points."""
+        if self.is_fast(z):
+            return Layer.apply(z, self.alpha, self.temperature, kept, kind)  # pyright: ignore[reportReturnType]
+        return self.move(z, self.attend(z, kept, kind)[0])
 
     def move(self, z: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
         alpha = self.alpha[:, None, None, None]
@@ -388,7 +413,7 @@ def follow(
     z = networks.embed(ids)
     first = leading(networks, z, ids, kept)
     for _ in range(networks.cell.layers):
-        z = networks.move(z, networks.attend(z, kept, "hard")[0])
+        z = networks.advance(z, kept, "hard")
     return z, first, leading(networks, z, ids, kept)
 
 
@@ -521,16 +546,16 @@ def fit(x: torch.Tensor, labels: torch.Tensor, ridge: float = 1e-4) -> torch.Ten
 
 
 def train_cell(
-    cell: Cell, data: Data, deadline: float, opened: bool = False
-) -> tuple[dict[str, Any] | None, Networks]:
+    cell: Cell, data: Data, deadline: float, folder: Path | None = None
+) -> dict[str, Any] | None:
     """Train all orders of a cell.
 
     Returns
     -------
     result : dict or None
         Curves and descriptions, ready for JSON; None if the cell would end after the deadline.
-    networks : Networks
-        With the weights after the last epoch.
+        Where reviews are held out, ``tested`` is the accuracy on the test reviews at the epoch that
+        they choose, for each order.
     """
     torch.set_float32_matmul_precision("highest")
     began, device = time.perf_counter(), data.ids.device
@@ -552,7 +577,8 @@ def train_cell(
     _, asked = data.parts(cell)
     part = data.parts(cell)[asked]
     curves: dict[str, list] = {"train_loss": [], "train_accuracy": [], asked: [], "alpha": []}
-    ends, tested, times = {}, [], [time.perf_counter()]
+    ends, times = {}, [time.perf_counter()]
+    tested = [0.0] * cell.orders
     for epoch in range(cell.epochs):
         if cell.falling:
             # The last quarter of the epochs is spent at the final temperature.
@@ -564,21 +590,24 @@ def train_cell(
         alphas = rounded(networks.alpha.detach())
         for curve, values in zip(curves.values(), (losses, right, found, alphas), strict=True):
             curve.append([round(value, 5) for value in values])
-        if opened:
-            tested.append(accuracy(networks, data, slice(data.split, None)))
+        chosen = [value == max(past) for value, *past in zip(found, *curves[asked], strict=True)]
+        if cell.masked and any(chosen):
+            now = accuracy(networks, data, slice(data.split, None))
+            pairs = zip(now, chosen, tested, strict=True)
+            tested = [new if best else old for new, best, old in pairs]
         if epoch + 1 in (SHORT, cell.epochs):
             ends[epoch + 1] = describe(networks, data, part)
+        if folder and epoch + 1 == min(SHORT, cell.epochs):
+            save(networks, data, folder)
         times.append(time.perf_counter())
-        if epoch == 1 and times[-1] + (cell.epochs - 2) * (times[2] - times[1]) > deadline:
-            return None, networks
+        left = (cell.epochs - epoch - 1) * float(np.median(np.diff(times)))
+        if epoch and times[-1] + left > deadline + (0 if epoch == 1 else PATIENCE):
+            return None
     orders = []
     for order in range(cell.orders):
         one: dict[str, object] = {
             name: [values[order] for values in curve] for name, curve in curves.items()
         }
-        if opened:
-            chosen = int(np.argmax([values[order] for values in curves[asked]]))
-            one["test"] = tested[chosen][order]
         one["ends"] = {epoch: described[order] for epoch, described in ends.items()}
         orders.append(one)
     timing = {
@@ -587,22 +616,31 @@ def train_cell(
         "seconds": round(time.perf_counter() - began, 1),
         "step_ms": round(float(np.median(np.diff(times))) / len(training.shares) * 1e3, 3),
     }
-    return {"cell": asdict(cell)} | timing | {"orders": orders}, networks
+    return {"cell": asdict(cell)} | timing | {"orders": orders, "tested": tested}
 
 
 def save(networks: Networks, data: Data, folder: Path) -> None:
-    """Weights of the first order; of the embedding the rows of words in test reviews."""
+    """Write the weights of the first order; of the embedding the rows of words in test reviews."""
     cell = networks.cell
+    folder.mkdir(parents=True, exist_ok=True)
     rows = data.ids[data.split :].unique()
     arrays = {
         "rows": rows,
-        "embedding": networks.embedding[0, rows],
+        "embedding": networks.embed(rows[None, None])[0, 0],
         "alpha": networks.alpha[:1],
         "decoder": networks.decoder[0],
         "bias": networks.bias[:1],
     }
     held = {name: value.detach().cpu().numpy() for name, value in arrays.items()}
-    np.savez_compressed(folder / f"{cell.attention}-{cell.layers}-{cell.d}.npz", **held)
+    np.savez_compressed(
+        folder / f"{cell.name or cell.attention}-{cell.layers}-{cell.d}.npz", **held
+    )
+
+
+def append(path: Path, result: dict) -> None:
+    """Add a line to a file."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(result) + "\n")
 
 
 def main() -> None:
@@ -614,7 +652,7 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--lexicon", type=Path, nargs="*", default=[], dest="lexicons")
     parser.add_argument("--changes", action="store_true")
-    parser.add_argument("--test", nargs="*", help="changes whose test reviews are opened")
+    parser.add_argument("--test", type=Path, help="file for what the test reviews say of changes")
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--epochs", type=int, help="fewer epochs for all cells, to try")
     parser.add_argument("--weights", type=Path, help="folder for weights")
@@ -622,30 +660,27 @@ def main() -> None:
     options = parser.parse_args()
     deadline = time.perf_counter() + 60 * options.minutes
     data = Data(dict(np.load(options.data)), options.lexicons, options.device)
-    cells = changed_cells() if options.changes or options.test else authors_cells()
-    if options.test:
-        cells = [cell for cell in cells if cell.name in options.test]
+    cells = changed_cells() if options.changes else authors_cells()
     if options.epochs:
         cells = [replace(cell, epochs=options.epochs) for cell in cells]
     done = []
     if options.results.exists():
         done = [json.loads(line) for line in options.results.read_text("utf-8").splitlines()]
-    known = [(result["cell"], "test" in result["orders"][0]) for result in done]
+    known = [result["cell"] for result in done]
     for cell in cells:
-        if (asdict(cell), bool(options.test) or not cell.masked) in known:
+        if asdict(cell) in known:
             continue
         if time.perf_counter() > deadline:
             break
-        result, networks = train_cell(cell, data, deadline, opened=bool(options.test))
+        result = train_cell(cell, data, deadline, options.weights)
         name = f"{cell.name or cell.attention}, {cell.layers} layers, d = {cell.d}"
         if result is None:
             print(f"{name}: does not fit into the time left", flush=True)
             continue
-        with options.results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(result) + "\n")
-        if options.weights and not cell.masked:
-            options.weights.mkdir(parents=True, exist_ok=True)
-            save(networks, data, options.weights)
+        tested = {"cell": result["cell"], "test": result.pop("tested")}
+        append(options.results, result)
+        if options.test and cell.masked:
+            append(options.test, tested)
         asked = "validation" if cell.masked else "test"
         best = ", ".join(f"{100 * max(order[asked]):.1f}" for order in result["orders"])
         times = f"{result['seconds']} s, {result['step_ms']} ms a step"

@@ -1,7 +1,10 @@
 """The batched training of the paper's classifiers, and what it says of their leaders."""
 
+import ctypes
 import importlib
 import json
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +54,7 @@ def test_each_order_trains_as_it_does_alone(layers, d, clustering, data, held, m
     train = importlib.import_module("train")
     monkeypatch.setattr(train, "LAYERS", layers)
     cell = clustering.Cell(layers, d, epochs=3, orders=3)
-    together, _ = clustering.train_cell(cell, data, np.inf)
+    together = clustering.train_cell(cell, data, np.inf)
     for order in range(3):
         alone, _ = train.train(
             held["ids"], held["labels"], 40, d, start="fresh", order=order, epochs=3,
@@ -67,7 +70,7 @@ def test_every_change_can_be_trained(clustering, data):
     assert len({cell.name for cell in cells}) == len(clustering.CHANGES) + 1
     for cell in cells:
         short = replace(cell, epochs=8, orders=2, bag=min(cell.bag, 2))
-        result, _ = clustering.train_cell(short, data, np.inf)
+        result = clustering.train_cell(short, data, np.inf)
         losses = result["orders"][1]["train_loss"]
         assert losses[-1] < losses[0], cell.name
         end = result["orders"][1]["ends"][8]
@@ -175,3 +178,119 @@ def test_it_goes_on_where_it_stopped(clustering, held, tmp_path, monkeypatch, ca
         lines = [json.loads(line) for line in out.read_text().splitlines()]
         assert [line["cell"]["layers"] for line in lines] == [cell.layers for cell in wanted]
     assert capsys.readouterr().out.count("layers") == 2
+
+
+# ---------------------------------------------------------------- kernels
+
+HOST = """
+#include <cmath>
+#define DEVICE static inline
+extern "C" {
+"""
+# What the kernels do with a block for each review and a thread for each word, one after the other.
+LOOPS = """
+void forward_layer(const float* z, const unsigned char* kept, const float* alpha,
+        const float* heat, float* moved, float* ws, float* m, float* l, int* chosen, int reviews,
+        int blocks) {
+    for (int k = 0; k < blocks * LENGTH; ++k) {
+        int q = k / LENGTH * LENGTH;
+        forward_row(k - q, z + q * D, kept + q, alpha[k / LENGTH / reviews],
+            KIND == 0 ? heat[0] : 1.f, moved + q * D, ws + q * D, m + q, l + q, chosen + q);
+    }
+}
+void backward_layer(const float* z, const float* given, const unsigned char* kept,
+        const float* alpha, const float* heat, const float* ws, const float* m, const float* l,
+        const int* chosen, float* slope, float* alpha_slope, int reviews, int blocks) {
+    for (int k = 0; k < blocks * LENGTH; ++k) {
+        int q = k / LENGTH * LENGTH;
+        float answered[LENGTH];
+        for (int j = 0; j < LENGTH; ++j)
+            answered[j] = dot(given + (q + j) * D, ws + (q + j) * D);
+        backward_row(k - q, z + q * D, given + q * D, answered, m + q, l + q, chosen + q, kept + q,
+            alpha[k / LENGTH / reviews], KIND == 0 ? heat[0] : 1.f, slope + q * D, alpha_slope + q,
+            ws + q * D);
+    }
+}
+}
+"""
+
+
+@pytest.fixture
+def on_host(clustering, monkeypatch, tmp_path):
+    """Compiles the kernels for the processor."""
+    compiler = shutil.which("g++") or pytest.skip("needs g++")
+    kernels = importlib.import_module("fast_layers")
+
+    def compiled(name, d, kind, masked):
+        path = tmp_path / f"{name}{d}{kind}{masked}"
+        constants = {"D": d, "KIND": kernels.KINDS[kind], "MASKED": int(masked), "LENGTH": 128}
+        defines = "".join(f"#define {key} {value}\n" for key, value in constants.items())
+        path.with_suffix(".cpp").write_text(defines + HOST + kernels.SOURCE + LOOPS)
+        options = ["-O1", "-w", "-shared", "-fPIC", "-o", path.with_suffix(".so")]
+        subprocess.run([compiler, path.with_suffix(".cpp"), *options], check=True)
+        function = getattr(ctypes.CDLL(str(path.with_suffix(".so"))), name)
+
+        def launch(grid, block, arguments):
+            assert block == (128, 1, 1)
+            given = [
+                ctypes.c_void_p(one.data_ptr()) if torch.is_tensor(one) else ctypes.c_int(one)
+                for one in arguments
+            ]
+            function(*given, ctypes.c_int(grid[0]))
+
+        return launch
+
+    monkeypatch.setattr(kernels, "compiled", compiled)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("kind", ["softmax", "straight", "hard"])
+def test_kernels_do_what_the_layer_does(kind, masked, clustering, on_host):
+    cell = clustering.Cell(3, 4, kind, orders=2, masked=masked)
+    torch.manual_seed(0)
+    networks = clustering.Networks(cell, clustering.Network(50, 4))
+    networks.temperature.fill_(0.3)
+    with torch.no_grad():
+        networks.alpha.copy_(torch.tensor([0.4, -0.2]))
+    ids = torch.randint(0, 50, (2, 3, 128))
+    found = []
+    for fast in (False, True):
+        networks.fast = fast
+        assert networks.is_fast(networks.embed(ids)) == fast
+        networks.zero_grad()
+        logits, _ = networks(ids, ids > 5 if masked else None)
+        (logits * torch.arange(1, 7).view(2, 3)).sum().backward()
+        found.append(
+            [logits.detach(), networks.embedding.grad.clone(), networks.alpha.grad.clone()]
+        )
+    for slow, quick in zip(*found, strict=True):
+        assert torch.allclose(slow, quick, rtol=1e-4, atol=1e-4)
+
+
+# ---------------------------------------------------------------- the table
+
+
+def test_the_change_that_held_out_reviews_prefer_is_chosen(clustering):
+    table = importlib.import_module("clustering_table")
+
+    def result(name: str, layers: int, *validation: float) -> dict:
+        orders = [{"validation": [0.1, best]} for best in validation]
+        return {"cell": {"name": name, "layers": layers, "d": 2}, "orders": orders}
+
+    results = [result("none", 0, 0.95), result("a", 1, 0.7, 0.9), result("b", 1, 0.82, 0.8)]
+    tested = [{"cell": one["cell"], "test": [place]} for place, one in enumerate(results)]
+    assert [(row["name"], row["test"]) for row in table.choose(results, tested)] == [
+        ("b", [2]),
+        ("none", [0]),
+    ]
+
+
+def test_a_row_has_lists_over_the_orders(clustering, data):
+    table = importlib.import_module("clustering_table")
+    result = clustering.train_cell(clustering.Cell(0, 2, epochs=2, orders=2), data, np.inf)
+    row = table.summarize(json.loads(json.dumps(result)), "test")
+    assert row["layers"] == 0
+    assert "penalty" not in row
+    assert np.shape(row["test"]) == np.shape(row["alpha"]) == (2, 2)
+    assert len(row["ends"]["2"]["leaders"]) == 2
+    assert table.rounded({"a": [0.123456, "b"]}) == {"a": [0.1235, "b"]}
