@@ -55,7 +55,9 @@ COMMON = {
     "vectors": "english",
 }
 SETTINGS = {
-    "sentiment-en": Settings(C=1.0, stop_words="english", max_features=20_000, **COMMON),
+    "sentiment-en": Settings(
+        C=0.3, stop_words="english", max_features=25_000, gate=0.0, **COMMON
+    ),
     "sentiment-en-best": Settings(
         C=0.3, stop_words=(), overlapping=True, max_features=80_000, **COMMON
     ),

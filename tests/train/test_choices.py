@@ -216,12 +216,16 @@ def test_words_that_say_little_are_no_tokens_unless_stop_words_are_given(monkeyp
 
 
 def test_of_classes_of_any_size_a_word_says_little_if_as_large_a_share_of_each_has_it():
-    texts = ["the good", "a good", "the bad", "so bad"]
-    labels = np.repeat([0, 1], [20, 200])
-    bags = bags_of([texts[2 * label + n % 2] for n, label in enumerate(labels)], labels)
-    # Half of each class; as many of each, which is all of one and a tenth of the other.
-    known = Vocabulary(["the", "few"], [[10, 100], [20, 20]])
-    assert tuning.weak_words(known, bags) == {"the"}
+    # "this" is in half of each class; "few" in as many, all of one and a tenth of the other.
+    shares = {
+        0: ["this few good", "few good"],
+        1: ["this few bad", *["this bad"] * 4, *["bad"] * 5],
+    }
+    texts = shares[0] * 10 + shares[1] * 20
+    bags = bags_of(texts, np.repeat([0, 1], [20, 200]))
+    surfaces = choose_tokens(read_texts(texts), 2, words=10_000, phrases=10_000, min_df=1)
+    known = Vocabulary(surfaces, bags.counts(weighted=False).astype(int))
+    assert tuning.weak_words(known, bags) == {"this"}
 
 
 FEW = [["good", "bad"], ["", "good", "bad"], ["x"] * 4]

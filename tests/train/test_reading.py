@@ -115,6 +115,7 @@ def test_a_word_that_speaks_more_than_is_known_does_not_modify_itself():
     short = find_short(read_texts(["calm", "awful"] * 100))
     known = Evidence(
         votes=np.array([[1.0] if word == "awful" else [-1.0] for word in short.words])[None],
+        speaks=np.zeros(2, bool),
         folds=np.zeros(200, int),
         logits=np.zeros((200, 1)),
         shares=np.ones(200),

@@ -30,7 +30,7 @@ KNOWN, SHARED = 5, 3  # texts that have a word of a form, and such words of a fo
 SIGNIFICANT = 5.0  # standard errors of the slope of a modifier
 SURE = 3.0  # standard errors by which modifiers must lower the loss
 # A modifier mutes votes, multiplies them by so much, or weakens them and moves logits by so much.
-STRENGTHENS, WEAKENS, MOVES = 1.5, 2 / 3, 0.2
+STRENGTHENS, WEAKENS, MOVES = 1.5, 3 / 4, 0.1
 MOST_MODIFIERS = 30
 AT_ONCE, NEARLY = 4, 0.75  # so many enter together, if they are nearly as significant as the first
 LARGEST = 3.0
