@@ -14,10 +14,8 @@ the peer, naive-Bayes-weighted logistic regression on the same tokens, pruned by
 refitted."""
 
 # pyright: reportMissingImports=false
-import re
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -28,7 +26,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 from harness import add_rows
 from scipy.sparse import csr_array, diags_array
-from sentences import with_sentences
+from sentences import excluded, with_sentences
 from sentiment import KEPT, USES, describe_source, part_of, word_changes
 from sklearn.linear_model import LogisticRegression
 from units import Units
@@ -46,13 +44,6 @@ PURPOSES = {
     "imdb-best": "Film reviews in English: is it praise or blame? As accurate as possible, with many "
     "active tokens.",
 }
-FUNCTION_WORDS = """
-a an the this that these those it its it's i me my mine we us our you your he him his she her hers they them their
-who whom whose which what is are was were be been being am do does did done have has had having will would shall
-should can could may might must of in on at by for with from to into onto upon about as than then so and or but if
-because while when where there here also just very much many some any all each other another such same own s t re ve
-ll d m up out off over under again once one two first second how why movie film movies films
-"""
 COMMON: dict[str, Any] = {
     "ngram_range": (1, 3),
     "min_df": 8,
@@ -63,7 +54,7 @@ COMMON |= {
     "consistent": True,
     "scaling": "evidence",
     "C": 0.1,
-    "stop_words": tuple(FUNCTION_WORDS.split()),
+    "stop_words": "english",
 }
 MODELS = {
     "imdb": Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
@@ -84,22 +75,6 @@ def read(path: str) -> tuple[list[str], np.ndarray, np.ndarray]:
     labels = table["label"].to_numpy().astype(np.int64)
     rank = np.concatenate([np.arange((labels == label).sum()) for label in (0, 1)])
     return table["text"].to_pylist(), labels, rank // 10 + labels * len(labels)
-
-
-def excluded(texts: list[str]) -> tuple[set[str], set[str]]:
-    """Names, and words with digits."""
-    large, small, numbers = Counter[str](), Counter[str](), set[str]()
-    for text in texts:
-        plain = re.sub(r"<[^>]+>", " . ", text)
-        numbers.update(word.lower() for word in re.findall(r"[\w']*\d[\w']*", plain))
-        for before, word in re.findall(r"(\S)\s+([A-Za-z][A-Za-z']*)", plain):
-            # What begins a sentence, and what is shouted, tells nothing.
-            if before not in '.!?:;"(-*' and not (word.isupper() and len(word) > 1):
-                (large if word[0].isupper() else small)[word.lower()] += 1
-    names = {
-        word for word, count in large.items() if count >= 3 and count > 0.6 * (count + small[word])
-    }
-    return names - numbers - {"i", "i'm", "i've", "i'd", "i'll", "god"}, numbers
 
 
 def train(train_file: str, folder: str) -> None:

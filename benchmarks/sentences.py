@@ -2,6 +2,7 @@
 ones."""
 
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -27,3 +28,19 @@ def with_sentences(
     counts[len(texts) :] *= _WEIGHT
     how = {"sample_weight": counts, "groups": np.asarray(groups)[rows]}
     return [*texts, *sentences], np.asarray(labels)[rows], how
+
+
+def excluded(texts: list[str]) -> tuple[set[str], set[str]]:
+    """Names, and words with digits."""
+    large, small, numbers = Counter[str](), Counter[str](), set[str]()
+    for text in texts:
+        plain = re.sub(r"<[^>]+>", " . ", text)
+        numbers.update(word.lower() for word in re.findall(r"[\w']*\d[\w']*", plain))
+        for before, word in re.findall(r"(\S)\s+([A-Za-z][A-Za-z']*)", plain):
+            # What begins a sentence, and what is shouted, tells nothing.
+            if before not in '.!?:;"(-*' and not (word.isupper() and len(word) > 1):
+                (large if word[0].isupper() else small)[word.lower()] += 1
+    names = {
+        word for word, count in large.items() if count >= 3 and count > 0.6 * (count + small[word])
+    }
+    return names - numbers - {"i", "i'm", "i've", "i'd", "i'll", "god"}, numbers

@@ -30,7 +30,16 @@ from hardmax.train.bag import (
     to_matrix,
     to_shifts,
 )
-from hardmax.train.reading import FEWEST, SURE, Evidence, Short, find_modifiers, find_short, refine
+from hardmax.train.reading import (
+    FEWEST,
+    SURE,
+    Evidence,
+    Short,
+    find_modifiers,
+    find_short,
+    refine,
+    with_short_forms,
+)
 from hardmax.train.settings import Settings
 from hardmax.train.tuning import (
     ENOUGH,
@@ -318,7 +327,8 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
         kept = _speaking(every, reader, settings, silent)
         words = take_tokens(every, kept)
         after = _judge_words(words, read.take(kept), short, settings)
-        reader = Reader(refine(short, after, reader), SCOPE)
+        refined = refine(short, after, reader)
+        reader = Reader(with_short_forms(refined, short.words), SCOPE)
     without = bags.take(is_word[kept])
     gains = _judge_words(words, without, short, settings).losses() - after.losses()
     gains *= before.weights / before.weights.mean()

@@ -9,6 +9,7 @@ a text is a (its logit by those weights) + sum of c(m) s(m) + d(m) n(m), the fac
 Words enter one by one, the most significant first, as long as there is one that is."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import compress, product
 from typing import NamedTuple
 
@@ -38,13 +39,13 @@ TINY = 1e-9
 # English words, and by what they multiply votes in pairs of phrases of the Stanford Sentiment
 # Treebank (Socher et al. 2013), where a mere wrapper such as "it is" counts as 1.
 ENGLISH = {
-    **dict.fromkeys(("not", "*n't", "dont", "cant", "didnt", "cannot", "never", "no"), -0.1),
+    **dict.fromkeys(("not", "*n't", "never", "no"), -0.1),
     **dict.fromkeys(("nothing", "neither", "nor", "less", "lack", "lacks", "fails"), 0.1),
     **{"without": -0.4, "hardly": -0.5, "few": 0.2, "too": 0.4, "only": 0.5},
 }
-PRIOR = (
-    5.0  # is added to the loss for a factor or a shift that is 1 from the first, as 1/2 * square
-)
+_VERBS = ("are", "ca", "could", "did", "do", "does", "had", "has", "have", "is", "was", "wo", "would")
+SHORT_FORMS = {*(f"{verb}nt" for verb in _VERBS), "cannot"}
+PRIOR = 5.0  # of the square of a change of factors and shifts: so much is added to twice the loss
 
 
 class Short(NamedTuple):
@@ -182,6 +183,15 @@ def refine(short: Short, known: Evidence, reader: Reader) -> tuple[Modifier, ...
     shifts = shifts + [modifier.shift for modifier in reader.modifiers]
     words, texts = zip(*((m.word, m.texts) for m in reader.modifiers), strict=True)
     return _modifiers(words, factors + before, shifts, texts)
+
+
+def with_short_forms(modifiers: tuple[Modifier, ...], words: Iterable[str]) -> tuple[Modifier, ...]:
+    """The modifiers, and words such as "dont" that are none yet, but in texts, as "*n't" is."""
+    named = {modifier.word: modifier for modifier in modifiers}
+    if "*n't" not in named:
+        return modifiers
+    there = sorted(SHORT_FORMS.intersection(words).difference(named))
+    return (*modifiers, *(replace(named["*n't"], word=word, texts=0) for word in there))
 
 
 def _modifiers(
