@@ -43,7 +43,7 @@ ENGLISH = {
     **dict.fromkeys(("nothing", "neither", "nor", "less", "lack", "lacks", "fails"), 0.1),
     **{"without": -0.4, "hardly": -0.5, "few": 0.2, "too": 0.4, "only": 0.5},
 }
-_VERBS = ("are", "ca", "could", "did", "do", "does", "had", "has", "have", "is", "was", "wo", "would")
+_VERBS = ("are", "ca", "could", "did", "do", "does", "had", "has", "have", "is", "was", "wo")
 SHORT_FORMS = {*(f"{verb}nt" for verb in _VERBS), "cannot"}
 PRIOR = 5.0  # of the square of a change of factors and shifts: so much is added to twice the loss
 
