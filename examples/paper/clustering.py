@@ -97,8 +97,8 @@ CHANGES: dict[str, dict] = {
 
 
 def changed_cells() -> list[Cell]:
-    """The changes, and a network without layers for each dimension to compare them with."""
-    ours = {"epochs": 14, "orders": 3, "loss": "logits", "masked": True}
+    """The changes, and networks without layers for each dimension to compare them with."""
+    ours: dict[str, Any] = {"epochs": 14, "orders": 3, "loss": "logits", "masked": True}
     changed = [
         Cell(k, d, name=name, **{**ours, **change})
         for d in (2, 16, 4)
@@ -108,6 +108,9 @@ def changed_cells() -> list[Cell]:
     # No kernel does these layers, so that they take longest.
     slow = [cell for cell in changed if cell.layers > 1 and (cell.neutral or cell.metric)]
     none = [Cell(0, d, name="none", **ours) for d in (2, 16, 4)]
+    # As many epochs as the bag and the layers after it have together.
+    longer = {**ours, "epochs": ours["epochs"] + CHANGES["bag"]["bag"]}
+    none += [Cell(0, d, name="none, longer", **longer) for d in (2, 16, 4)]
     return none + [cell for cell in changed if cell not in slow] + slow
 
 
@@ -233,7 +236,8 @@ class Networks(torch.nn.Module):
     def advance(self, z: torch.Tensor, kept: torch.Tensor | None, kind: str) -> torch.Tensor:
         """The next layer's points."""
         if self.is_fast(z):
-            return Layer.apply(z, self.alpha, self.temperature, kept, kind)  # pyright: ignore[reportReturnType]
+            moved: Any = Layer.apply(z, self.alpha, self.temperature, kept, kind)
+            return moved
         return self.move(z, self.attend(z, kept, kind)[0])
 
     def move(self, z: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
@@ -632,9 +636,8 @@ def save(networks: Networks, data: Data, folder: Path) -> None:
         "bias": networks.bias[:1],
     }
     held = {name: value.detach().cpu().numpy() for name, value in arrays.items()}
-    np.savez_compressed(
-        folder / f"{cell.name or cell.attention}-{cell.layers}-{cell.d}.npz", **held
-    )
+    kind = f"changed, {cell.name}" if cell.masked else cell.attention
+    np.savez_compressed(folder / f"{kind}-{cell.layers}-{cell.d}.npz", **held)
 
 
 def append(path: Path, result: dict) -> None:
