@@ -39,18 +39,24 @@ def rounded(value: Any) -> Any:
 
 
 def summarize(result: dict, curve: str) -> dict:
-    """A row of the table: what is not a default of the cell, curves, and lists over the orders."""
+    """A row of the table: what is not a default of the cell; curves, as means over the orders; and
+    for some epochs lists over the orders."""
     cell, orders = result["cell"], result["orders"]
     row = {name: value for name, value in cell.items() if value or name == "layers"}
-    row["step_ms"] = result["step_ms"]
-    row |= {name: [order[name] for order in orders] for name in (curve, "alpha")}
-    row["train_accuracy"] = [order["train_accuracy"][-1] for order in orders]
+    for name in (curve, "alpha"):
+        row[name] = np.mean([order[name] for order in orders], axis=0).tolist()
     row["ends"] = {}
     for epoch, first in orders[0]["ends"].items():
-        ends = [order["ends"][epoch] for order in orders]
+        passed = int(epoch)
         row["ends"][epoch] = {
-            name: [end[name] for end in ends] for name in first if name != "top"
-        } | {"top": first["top"]}
+            "best": [max(order[curve][:passed]) for order in orders],
+            "last": [order[curve][passed - 1] for order in orders],
+            "train": [order["train_accuracy"][passed - 1] for order in orders],
+            "alpha": [order["alpha"][passed - 1] for order in orders],
+        }
+        for name in first:
+            row["ends"][epoch][name] = [order["ends"][epoch].get(name) for order in orders]
+        row["ends"][epoch]["top"] = first.get("top", {})
     return row
 
 
@@ -64,14 +70,14 @@ def limits(held: dict[str, np.ndarray], folder: Path, known: Path) -> dict[str, 
         saved = dict(np.load(path))
         embedding = np.zeros((int(held["rows"]), saved["embedding"].shape[1]))
         embedding[saved.pop("rows")] = saved["embedding"]
-        dynamics, logits = hm.Dynamics(alpha=float(saved["alpha"][0])), []
+        alpha, logits = float(saved["alpha"][0]), []
         for part in np.split(ids, range(PART, len(ids), PART)):
             reviews: list[np.ndarray] = list(embedding[part].astype(float))
-            runs = hm.simulate(reviews, dynamics, layers=LAYERS)
+            runs = hm.simulate(reviews, hm.Dynamics(alpha=alpha), layers=LAYERS)
             means = np.asarray(runs.at("limit")).mean(axis=1)
             logits.append(means @ saved["decoder"] + saved["bias"][0])
         right = (np.concatenate(logits) > 0) == labels
-        found[path.stem] = {"accuracy": float(right.mean()), "alpha": float(dynamics.alpha)}
+        found[path.stem] = {"accuracy": float(right.mean()), "alpha": alpha}
         known.write_text(json.dumps(found))
         print(path.stem, found[path.stem], flush=True)
     return found

@@ -291,6 +291,10 @@ def test_a_row_has_lists_over_the_orders(clustering, data):
     row = table.summarize(json.loads(json.dumps(result)), "test")
     assert row["layers"] == 0
     assert "penalty" not in row
-    assert np.shape(row["test"]) == np.shape(row["alpha"]) == (2, 2)
-    assert len(row["ends"]["2"]["leaders"]) == 2
+    first, second = (order["test"] for order in result["orders"])
+    assert row["test"] == pytest.approx(np.add(first, second) / 2)
+    end = row["ends"]["2"]
+    assert end["best"] == [max(first), max(second)]
+    assert end["last"] == [first[1], second[1]]
+    assert end["leaders"] == [order["ends"][2]["leaders"] for order in result["orders"]]
     assert table.rounded({"a": [0.123456, "b"]}) == {"a": [0.1235, "b"]}
