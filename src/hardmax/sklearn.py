@@ -57,10 +57,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
     stop_words : sequence of str or "english", optional
-        Silent words: no token consists of them; if tokens do not overlap, none begins or ends with
-        one, either. "english" are some 350 words of grammar. By default, of more than 1,000 texts,
-        no token consists of these and other frequent words, if each class has them about as often,
-        and held-out texts are predicted hardly worse.
+        Silent words, as in `hardmax.train.Settings`; by default, of more than 1,000 texts, words of
+        grammar and other frequent words that each class has about as often.
     C : float, optional
         Inverse of the regularisation strength. This and the next three are chosen by
         cross-validation if None.
@@ -121,7 +119,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         min_df: int | None = None,
         max_features: int | None = None,
         exclude: Sequence[str] = (),
-        stop_words: Sequence[str] | None = None,
+        stop_words: Sequence[str] | str | None = None,
         C: float | None = None,
         gate: float | None = None,
         alpha: Any = None,
