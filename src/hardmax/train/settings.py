@@ -77,8 +77,8 @@ class Settings:
         "english" are those that ship with the package; a file is in GloVe's text format, the most
         frequent words first; a mapping is from words to vectors. "auto" takes the English ones if
         there are at most 12,000 texts, which are in English, and held-out texts do not speak
-        against them. Without `max_features`, up to 20,000 words that only the table of vectors has become
-        tokens. Cannot be combined with `consistent`.
+        against them. Without `max_features`, up to 20,000 words that only the table of vectors has
+        become tokens. Cannot be combined with `consistent`.
     random_state : int, default 0
         Random seed of the cross-validation.
 
