@@ -327,13 +327,13 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
         kept = _speaking(every, reader, settings, silent)
         words = take_tokens(every, kept)
         after = _judge_words(words, read.take(kept), short, settings)
-        refined = refine(short, after, reader)
-        reader = Reader(with_short_forms(refined, short.words), SCOPE)
+        reader = Reader(refine(short, after, reader), SCOPE)
     without = bags.take(is_word[kept])
     gains = _judge_words(words, without, short, settings).losses() - after.losses()
     gains *= before.weights / before.weights.mean()
     is_sure = gains.mean() > SURE * gains.std() / np.sqrt(len(gains))
-    return reader if is_sure else NOT_READ
+    modifiers = with_short_forms(reader.modifiers, short.words)
+    return Reader(modifiers, SCOPE) if is_sure else NOT_READ
 
 
 def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings) -> Evidence:
