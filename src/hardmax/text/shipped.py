@@ -22,8 +22,8 @@ def load_model(name_or_path: str | Path) -> TextModel:
     Parameters
     ----------
     name_or_path : str or path
-        The name of a shipped model ("sentiment-en", "imdb", "imdb-best"), or a folder that
-        `TextModel.save` wrote.
+        The name of a shipped model ("sentiment-en", "imdb", and each with "-best"), or a folder
+        that `TextModel.save` wrote.
 
     Returns
     -------
