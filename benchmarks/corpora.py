@@ -1,16 +1,16 @@
-"""The classifier as it comes, on several corpora, beside TF-IDF with logistic regression.
+"""The classifier as it comes, on several corpora, beside the peers of `corpora_peers.py`.
 
-python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few | --peer]
+python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few | --peers]
 
 FOLDER/NAME.parquet has the columns text, label and split ("train", "test"); without names, all
 tables in FOLDER are taken, and those without a text are passed over. Every contestant of a corpus
 is trained before any is measured, on the test split; rows go to results/corpora.csv. With
 --validation a quarter of the training part is held out and judged instead, the test split is not
 read, and nothing is written: choices are made by that. With --few the contestants learn 100 and 300
-texts of a corpus, five times others; rows go to results/few_labels.csv. With --peer it alone is
-trained and measured."""
+texts of an English corpus, five times others; rows go to results/few_labels.csv. With --peers they
+alone are trained and measured. Times are of the processor."""
 
-# The peer is not part of the development environment.
+# The peers are not part of the development environment.
 # pyright: reportMissingImports=false
 import json
 import sys
@@ -23,29 +23,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
+from corpora_peers import FOLDS, by_vectors, chances_of, peers_for
 from harness import add_rows
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegressionCV
 from sklearn.metrics import accuracy_score, f1_score, log_loss
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
 
 from hardmax.sklearn import HardmaxClassifier
-from hardmax.text._characters import CHARACTERS
-from hardmax.text._kernels_pieces import LETTER
 from hardmax.text.evaluation import calibration_error
 from hardmax.text.text_model import TextModel
 
-SEEDS, FOLDS = (0, 1, 2), 4
-OURS, BY_WORDS = "hardmax, as it comes", "TF-IDF (1, 2) + LogisticRegressionCV"
-BY_CHARACTERS = "TF-IDF of characters (1, 3) + LogisticRegressionCV"
-STRENGTHS = (3, 10, 30)
+SEEDS, OURS = (0, 1, 2), "hardmax, as it comes"
 COLUMNS = ("scikit_learn", "corpus", "texts", "judged", "classes", "contestant", "seed")
 COLUMNS += ("accuracy", "f1_macro", "above_peer", "log_loss", "calibration_error")
 COLUMNS += ("words_that_count", "share_that_counts", "leaders_per_text")
 COLUMNS += ("seconds", "chosen")
 FEW, DRAWS = (100, 300), 5
-FEW_COLUMNS = ("corpus", "texts", "draw", "judged", "accuracy", "peer", "above_peer", "vectors")
+FEW_COLUMNS = ("corpus", "texts", "draw", "judged", "accuracy", "peer", "naive_bayes")
+FEW_COLUMNS += ("mean_vectors", "vectors")
 
 
 @dataclass(frozen=True)
@@ -102,56 +96,26 @@ def parts_of(path: Path, validation: bool) -> tuple[Part, Part]:
     return train.pick(learned), train.pick(judged)
 
 
-def has_no_spaces(texts: list[str]) -> bool:
-    """Whether more than half of the letters are of scripts without spaces."""
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    kinds = CHARACTERS.classes[codes]
-    return bool(2 * (kinds > LETTER).sum() > (kinds >= LETTER).sum())
-
-
-def peer_for(texts: list[str]) -> tuple[str, Pipeline]:
-    """The peer by its name: it chooses C in folds, as ours chooses its settings."""
-    name, analyzer, longest = (
-        (BY_CHARACTERS, "char", 3) if has_no_spaces(texts) else (BY_WORDS, "word", 2)
-    )
-    cut = TfidfVectorizer(analyzer=analyzer, ngram_range=(1, longest), sublinear_tf=True)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
-    # With the usual 100 steps it may stop before it is done.
-    chooses: Any = {
-        "cv": folds,
-        "Cs": STRENGTHS,
-        "l1_ratios": (0,),
-        "scoring": "accuracy",
-        "use_legacy_attributes": False,
-    }
-    return name, make_pipeline(cut, LogisticRegressionCV(max_iter=1000, **chooses))
-
-
 def train_all(part: Part, seeds: Sequence[int]) -> list[Trained]:
-    """The peer, and ours with these seeds."""
-    name, peer = peer_for(part.texts)
-    contestants = [
-        (name, "", peer),
-        *((OURS, seed, HardmaxClassifier(random_state=seed)) for seed in seeds),
-    ]
+    """The peers, and ours with these seeds."""
+    contestants: list[tuple[str, int | str, Any]]
+    contestants = [(name, "", peer) for name, peer in peers_for(part.texts, part.labels).items()]
+    contestants += [(OURS, seed, HardmaxClassifier(random_state=seed)) for seed in seeds]
     trained = []
     for contestant, seed, classifier in contestants:
-        began = time.perf_counter()
+        began = time.process_time()
         classifier.fit(part.texts, part.labels)
-        trained.append(Trained(contestant, seed, classifier, time.perf_counter() - began))
+        trained.append(Trained(contestant, seed, classifier, time.process_time() - began))
     return trained
 
 
 def measure(trained: Trained, part: Part) -> Measured:
     """What it makes of texts that it has not learned."""
-    classes = sorted(set(part.labels) | set(trained.classifier.classes_))
+    classes, chances = chances_of(trained.classifier, part.texts, part.labels)
     truth, told = (
         np.searchsorted(classes, labels)
         for labels in (part.labels, trained.classifier.predict(part.texts))
     )
-    chances = np.zeros((len(truth), len(classes)))
-    columns = np.searchsorted(classes, trained.classifier.classes_)
-    chances[:, columns] = trained.classifier.predict_proba(part.texts)
     found = Measured(
         trained,
         accuracy=accuracy_score(truth, told),
@@ -162,7 +126,8 @@ def measure(trained: Trained, part: Part) -> Measured:
     model = getattr(trained.classifier, "model_", None)
     if model:
         return replace(found, **look_inside(model, part.texts))
-    return replace(found, chosen=json.dumps({"C": float(trained.classifier[-1].C_)}))
+    (strength,) = trained.classifier.best_params_.values()
+    return replace(found, chosen=json.dumps({"C": strength}))
 
 
 def look_inside(model: TextModel, texts: list[str]) -> dict[str, Any]:
@@ -180,7 +145,7 @@ def look_inside(model: TextModel, texts: list[str]) -> dict[str, Any]:
     }
 
 
-def row(found: Measured, peer: Measured) -> tuple[object, ...]:
+def row(found: Measured, peer: float) -> tuple[object, ...]:
     """The cells from the contestant on."""
     inside = (found.words_that_count, found.share_that_counts, found.leaders_per_text)
     return (
@@ -188,7 +153,7 @@ def row(found: Measured, peer: Measured) -> tuple[object, ...]:
         found.trained.seed,
         f"{found.accuracy:.4f}",
         f"{found.f1_macro:.4f}",
-        f"{found.accuracy - peer.accuracy:+.4f}",
+        f"{found.accuracy - peer:+.4f}",
         f"{found.log_loss:.4f}",
         f"{found.calibration_error:.4f}",
         *("" if number is None else f"{number:.4f}" for number in inside),
@@ -197,14 +162,14 @@ def row(found: Measured, peer: Measured) -> tuple[object, ...]:
     )
 
 
-def show(name: str, found: Measured, peer: Measured) -> None:
+def show(name: str, found: Measured, peer: float) -> None:
     line = f"{name:14} {found.trained.contestant:48} {found.trained.seed!s:2} accuracy {found.accuracy:.4f}"
-    line += f" ({found.accuracy - peer.accuracy:+.4f})  F1 {found.f1_macro:.4f}"
+    line += f" ({found.accuracy - peer:+.4f})  F1 {found.f1_macro:.4f}"
     line += f"  log loss {found.log_loss:.4f}  ECE {found.calibration_error:.4f}"
-    line += f"  {found.trained.seconds:6.1f} s"
+    line += f"  {found.trained.seconds:6.1f} s  {found.chosen}"
     if found.words_that_count is not None:
         line += f"  {found.words_that_count:.1f} words count, {found.share_that_counts:.0%} of the known"
-        line += f", {found.leaders_per_text:.1f} leaders  {found.chosen}"
+        line += f", {found.leaders_per_text:.1f} leaders"
     print(line, flush=True)
 
 
@@ -212,8 +177,9 @@ def judge(path: Path, validation: bool, seeds: Sequence[int]) -> list[tuple[obje
     """The rows of one corpus; a line each is printed."""
     learned, judged = parts_of(path, validation)
     measured = [measure(trained, judged) for trained in train_all(learned, seeds)]
+    better = max(each.accuracy for each in measured if each.trained.contestant != OURS)
     for found in measured:
-        show(path.stem, found, measured[0])
+        show(path.stem, found, better)
     about = (
         version("scikit-learn"),
         path.stem,
@@ -221,7 +187,7 @@ def judge(path: Path, validation: bool, seeds: Sequence[int]) -> list[tuple[obje
         len(judged.texts),
         len(set(learned.labels)),
     )
-    return [(*about, *row(found, measured[0])) for found in measured]
+    return [(*about, *row(found, better)) for found in measured]
 
 
 def judge_few(path: Path) -> list[tuple[object, ...]]:
@@ -232,23 +198,23 @@ def judge_few(path: Path) -> list[tuple[object, ...]]:
         for draw in range(DRAWS):
             chosen = np.random.default_rng([texts, draw]).permutation(len(every.texts))[:texts]
             part = every.pick(chosen)
-            ours = HardmaxClassifier().fit(part.texts, part.labels)
-            peer = peer_for(part.texts)[1].fit(part.texts, part.labels)
-            accuracy, of_peer = (each.score(judged.texts, judged.labels) for each in (ours, peer))
+            ours, peers = HardmaxClassifier(), peers_for(part.texts, part.labels).values()
+            accuracies = []
+            for contestant in (ours, *peers, by_vectors(part.texts, part.labels)):
+                told = contestant.fit(part.texts, part.labels).predict(judged.texts)
+                accuracies.append(f"{accuracy_score(judged.labels, told):.4f}")
             vectors = ours.model_.metrics["settings"]["vectors"]
-            numbers = (f"{accuracy:.4f}", f"{of_peer:.4f}", f"{accuracy - of_peer:+.4f}")
-            rows.append((path.stem, texts, draw, len(judged.texts), *numbers, vectors))
+            rows.append((path.stem, texts, draw, len(judged.texts), *accuracies, vectors))
             print(*rows[-1], flush=True)
     return rows
 
 
 def main(arguments: list[str]) -> None:
-    flags = {"--validation", "--few", "--peer"} & {*arguments}
+    flags = {"--validation", "--few", "--peers"} & {*arguments}
     folder, *names = [argument for argument in arguments if argument not in flags] or [""]
     if not folder or not Path(folder).is_dir() or any(name.startswith("-") for name in names):
-        usage = (
-            "usage: python benchmarks/corpora.py FOLDER [NAME …] [--validation | --few | --peer]"
-        )
+        usage = "usage: python benchmarks/corpora.py FOLDER [NAME …]"
+        usage += " [--validation | --few | --peers]"
         raise SystemExit(usage)
     paths = [Path(folder) / f"{name}.parquet" for name in names] or sorted(
         Path(folder).glob("*.parquet")
@@ -262,7 +228,7 @@ def main(arguments: list[str]) -> None:
         if "--few" in flags:
             add_rows("few_labels", FEW_COLUMNS, judge_few(path))
             continue
-        rows = judge(path, "--validation" in flags, () if "--peer" in flags else SEEDS)
+        rows = judge(path, "--validation" in flags, () if "--peers" in flags else SEEDS)
         if "--validation" not in flags:
             add_rows("corpora", COLUMNS, rows)
 

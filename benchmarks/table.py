@@ -25,6 +25,7 @@ from cpu_results import (
 from growth import growth_table
 from harness import RESULTS, read_rows
 from text_tables import (
+    corpora_sentence,
     corpora_table,
     faithfulness_line,
     faithfulness_table,
@@ -264,6 +265,7 @@ TABLES = {
         "table of models": model_table,
         "table of few labels": few_labels_table,
         "table of corpora": corpora_table,
+        "sentence of corpora": corpora_sentence,
         "table of peers": peers_table,
         "table of faithfulness": faithfulness_table,
         "table of paired differences": pairs_table,

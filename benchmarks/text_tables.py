@@ -9,6 +9,7 @@ from harness import RESULTS, read_rows
 IMDB_TEST = 25_000  # reviews
 FILM_MODELS = ("imdb", "imdb-best", "imdb, star ratings too (not shipped)")
 WORD_LISTS = ("VADER", "AFINN")
+KINDS = ("TF-IDF", "naive-Bayes", "hardmax")  # how the contestants of corpora.py are called
 NOT_YET = "not measured yet"  # where nothing was measured yet
 PEERS = {"LIME": "LIME", "SHAP": "SHAP (Partition)"}
 FILES = ("test", "mr")  # reviews of IMDb, sentences of MR
@@ -140,23 +141,19 @@ def few_labels_table() -> str:
     draws: dict[tuple[str, str], list[Row]] = {}
     for (corpus, texts, _), row in newest.items():
         draws.setdefault((corpus, texts), []).append(row)
-    head = "| corpus | labelled texts | TF-IDF + logistic regression | hardmax | difference |"
-    head += " worst draw |"
+    head = "| corpus | labelled texts | TF-IDF | naive-Bayes weights | word vectors | hardmax |"
+    head += " difference from the best peer | worst draw |"
     return table(head, [few_labels_line(*key, rows) for key, rows in draws.items()])
 
 
 def few_labels_line(corpus: str, texts: str, rows: list[Row]) -> str:
-    peer, ours = 100 * mean_of(rows, "peer"), 100 * mean_of(rows, "accuracy")
-    worst = 100 * min(float(row["above_peer"]) for row in rows)
-    cells = [
-        corpus,
-        texts,
-        f"{peer:.1f} %",
-        f"{ours:.1f} %",
-        f"{ours - peer:+.1f}",
-        f"{worst:+.1f}",
-    ]
-    return f"| {' | '.join(cells)} |"
+    names = ("peer", "naive_bayes", "mean_vectors")
+    *peers, ours = (100 * mean_of(rows, name) for name in (*names, "accuracy"))
+    best = max(peers)
+    name = names[peers.index(best)]
+    worst = 100 * min(float(row["accuracy"]) - float(row[name]) for row in rows)
+    shares = [f"{share:.1f} %" for share in (*peers, ours)]
+    return f"| {' | '.join([corpus, texts, *shares, f'{ours - best:+.1f}', f'{worst:+.1f}'])} |"
 
 
 def sentiment_table() -> str:
@@ -212,40 +209,73 @@ def flips_sentence() -> str:
     )
 
 
-def newest_corpora() -> dict[str, tuple[Row, list[Row]]]:
-    """For every corpus the row of the newest peer, and ours of all seeds."""
-    rows = [row for row in read_rows(RESULTS / "corpora.csv") if row.get("log_loss")]
-    newest = {(row["corpus"], row["contestant"], row["seed"]): row for row in rows}
-    found: dict[str, tuple[list[Row], list[Row]]] = {}
-    for (corpus, contestant, _), row in newest.items():
-        found.setdefault(corpus, ([], []))[contestant.startswith("hardmax")].append(row)
-    return {corpus: (peer[-1], ours) for corpus, (peer, ours) in found.items()}
+def newest_corpora() -> dict[str, dict[str, list[Row]]]:
+    """For every corpus the newest row of each peer, and ours of all seeds."""
+    newest: dict[tuple[str, str, str], Row] = {}
+    for row in read_rows(RESULTS / "corpora.csv"):
+        kind = next((kind for kind in KINDS if row["contestant"].startswith(kind)), "")
+        newest[row["corpus"], kind, row["seed"]] = row
+    found: dict[str, dict[str, list[Row]]] = {}
+    for (corpus, kind, _), row in sorted(newest.items()):
+        found.setdefault(corpus, {}).setdefault(kind, []).append(row)
+    return {corpus: kinds for corpus, kinds in found.items() if {*KINDS} <= {*kinds}}
 
 
 def corpora_table() -> str:
-    """The classifier as it comes on several corpora, beside its peer, in the mean of the seeds."""
-    head = "| corpus | texts | classes | TF-IDF + logistic regression | hardmax | difference | z |"
-    head += " TF-IDF: log loss, ECE | hardmax: log loss, ECE | active tokens | training |"
-    lines = [corpora_line(name, peer, ours) for name, (peer, ours) in newest_corpora().items()]
-    return table(head, lines)
+    """The classifier as it comes on several corpora, beside its peers, in the mean of the seeds."""
+    head = "| corpus | texts | classes | TF-IDF | naive-Bayes weights | hardmax |"
+    head += " difference from the better peer | log loss: TF-IDF, naive-Bayes weights, hardmax |"
+    head += " ECE | active tokens | training, CPU time |"
+    return table(head, [corpora_line(name, kinds) for name, kinds in newest_corpora().items()])
 
 
-def corpora_line(name: str, peer: Row, ours: list[Row]) -> str:
-    count, theirs, accuracy = (
-        int(peer["judged"]),
-        float(peer["accuracy"]),
-        mean_of(ours, "accuracy"),
+def corpora_line(name: str, kinds: dict[str, list[Row]]) -> str:
+    ours, about = kinds[KINDS[-1]], kinds[KINDS[0]][0]
+    *peers, accuracy = (mean_of(kinds[kind], "accuracy") for kind in KINDS)
+    cells = [
+        name,
+        f"{int(about['texts']):,}",
+        about["classes"],
+        *(f"{100 * share:.1f} %" for share in peers),
+        percent(accuracy, int(about["judged"])),
+        f"{100 * (accuracy - max(peers)):+.1f}",
+        *(
+            ", ".join(f"{mean_of(kinds[kind], column):.3f}" for kind in KINDS)
+            for column in ("log_loss", "calibration_error")
+        ),
+        f"{mean_of(ours, 'words_that_count'):.1f}",
+        f"{mean_of(ours, 'seconds'):.0f} s",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def corpora_sentence() -> str:
+    """How far ours is ahead of TF-IDF, and of the better peer of each corpus."""
+    found = newest_corpora()
+    if not found:
+        return f"{NOT_YET}: other corpora."
+    peers = {"TF-IDF": KINDS[:1], "the better peer of each corpus": KINDS[:-1]}
+    sentences = [compared(who, kinds, [*found.items()]) for who, kinds in peers.items()]
+    return "\n".join(sentences)
+
+
+def compared(
+    who: str, peers: tuple[str, ...], corpora: list[tuple[str, dict[str, list[Row]]]]
+) -> str:
+    apart, ahead = {}, 0
+    for name, kinds in corpora:
+        ours = kinds[KINDS[-1]]
+        best = max(mean_of(kinds[kind], "accuracy") for kind in peers)
+        apart[name] = 100 * (mean_of(ours, "accuracy") - best)
+        least = min(mean_of(kinds[kind], "log_loss") for kind in peers)
+        ahead += mean_of(ours, "log_loss") < least
+    worst = min(apart, key=lambda name: apart[name])
+    mean = statistics.fmean(apart.values())
+    return (
+        f"Compared with {who}, the accuracy differs by {mean:+.1f} points on average and by"
+        f" {apart[worst]:+.1f} on the worst corpus, {worst};\nthe log loss is lower on {ahead} of"
+        f" {len(apart)} corpora."
     )
-    size = f"{int(peer['texts']):,} | {peer['classes']}"
-    accuracies = f"{percent(theirs, count)} | {percent(accuracy, count)}"
-    apart = f"{100 * (accuracy - theirs):+.1f} | {standard_errors(accuracy, theirs, count):+.1f}"
-    losses = " | ".join(map(calibration, ([peer], ours)))
-    cost = f"{mean_of(ours, 'words_that_count'):.1f} | {mean_of(ours, 'seconds'):.0f} s"
-    return f"| {name} | {size} | {accuracies} | {apart} | {losses} | {cost} |"
-
-
-def calibration(rows: list[Row]) -> str:
-    return f"{mean_of(rows, 'log_loss'):.3f}, {mean_of(rows, 'calibration_error'):.3f}"
 
 
 def newest_rankings() -> dict[str, dict[str, Row]]:
