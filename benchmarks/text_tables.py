@@ -137,6 +137,7 @@ def few_labels_table() -> str:
     newest = {
         (row["corpus"], row["texts"], row["draw"]): row
         for row in read_rows(RESULTS / "few_labels.csv")
+        if row.get("naive_bayes")
     }
     draws: dict[tuple[str, str], list[Row]] = {}
     for (corpus, texts, _), row in newest.items():
