@@ -26,7 +26,7 @@ import jinja2
 
 HERE = Path(__file__).parent
 ORDER = ("figure1", "figure2", "figure3", "figure4", "figure5", "reviews", "accuracy", "losses", "two_outcomes",
-         "histogram", "table1", "rank_one")  # fmt: skip
+         "histogram", "table1", "rank_one", "clustering")  # fmt: skip
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>The paper, figure by figure</title>
@@ -110,7 +110,7 @@ def train_again(folder: Path, wordnet: Path, device: str, out: Path) -> str:
 
     began = time.perf_counter()
     out.mkdir(parents=True, exist_ok=True)
-    for name in ("authors", "training", "leaders"):
+    for name in ("authors", "training", "leaders", "clustering"):
         shutil.copy(HERE / "data" / f"{name}.json", out)
     head, theirs = folder / "authors_first_2000.parquet", folder / "authors_model_d2.pth"
     prepare.prepare(folder, out / "ids.npz", head if head.exists() else None, wordnet)

@@ -62,6 +62,7 @@ def test_a_review_has_the_logits_of_the_published_picture(film, expected):
     [
         ("figure1", "A = ((2, 1), (1, 1)): C_1 = {4}"),
         ("figure4", "10 points in S, 6 of them limits of tokens"),
+        ("clustering", "d = 2      5 a review   23.2 %   17.5 %"),
         ("rank_one", "25 tokens attend to themselves alone at some of 100 layers, 10 in the end"),
     ],
 )
