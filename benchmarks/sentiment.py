@@ -99,7 +99,7 @@ PURPOSES = {
 }
 # By how much all votes are multiplied, so that probabilities suit held-out sentences and tweets:
 # the texts of the mixture are mostly phrases.
-SHARPER = {"sentiment-en": 1.1, "sentiment-en-best": 1.15}
+SHARPER = {"sentiment-en": 1.1, "sentiment-en-best": 1.0}
 USES = {
     "intended": "finding what people praise or blame in reviews, comments and surveys, where someone "
     "can look at an answer and at the words that it rests on",
