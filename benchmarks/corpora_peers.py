@@ -58,17 +58,16 @@ def peers_for(texts: list[str], labels: list[str]) -> dict[str, GridSearchCV]:
     }
 
 
-def by_vectors(texts: list[str], labels: list[str]) -> GridSearchCV:
+def by_vectors(texts: list[str], labels: list[str]) -> Pipeline:
     """The peer for few labels in English."""
     vectors = read_vectors("english")
-    mean = make_pipeline(
+    scaled = make_pipeline(StandardScaler(), regression())
+    return make_pipeline(
         CountVectorizer(vocabulary=vectors.rows, token_pattern=r"\w+"),
         Normalizer("l1"),
         FunctionTransformer(lambda shares: shares @ vectors.table),
-        StandardScaler(),
-        regression(),
+        tuned(scaled, WEAKER, folds_of(texts, labels)),
     )
-    return tuned(mean, WEAKER, folds_of(texts, labels))
 
 
 def regression() -> LogisticRegression:
