@@ -214,19 +214,15 @@ class Networks(torch.nn.Module):
         layers: int | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits of the positive class and the penalty of each review, (orders, reviews)."""
-        z = self.embed(ids)
-        attended, weights = z, None
+        z, weights = self.embed(ids), None
         kind = attention or self.cell.attention
         layers = self.cell.layers if layers is None else layers
-        for layer in range(layers):
-            asked = self.cell.leaders and layer == layers - 1
-            if self.is_fast(z) and not asked:
-                z = self.advance(z, kept, kind)
-                continue
-            attended, weights = self.attend(z, kept, kind)
-            z = self.move(z, attended)
-        pooled = mean(attended if self.cell.leaders else z, kept)
-        return self.decode(pooled), self.crowd(weights, kept)
+        decodes_leaders = self.cell.leaders and layers > 0
+        for _ in range(layers - 1 if decodes_leaders else layers):
+            z = self.advance(z, kept, kind)
+        if decodes_leaders:
+            z, weights = self.attend(z, kept, kind)
+        return self.decode(mean(z, kept)), self.crowd(weights, kept)
 
     def is_fast(self, z: torch.Tensor) -> bool:
         """Whether a kernel does the layer."""
@@ -238,9 +234,7 @@ class Networks(torch.nn.Module):
         if self.is_fast(z):
             moved: Any = Layer.apply(z, self.alpha, self.temperature, kept, kind)
             return moved
-        return self.move(z, self.attend(z, kept, kind)[0])
-
-    def move(self, z: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
+        attended, _ = self.attend(z, kept, kind)
         alpha = self.alpha[:, None, None, None]
         return (z + alpha * attended) / (1 + alpha)
 
@@ -521,7 +515,7 @@ def pooled(networks: Networks, data: Data, part: slice) -> dict[str, torch.Tenso
     for ids, _ in chunks(data, part):
         kept = data.kept(networks.cell, ids)
         z, _, last = follow(networks, ids, kept)
-        found["mean"].append(mean(z, None if kept is None else kept))
+        found["mean"].append(mean(z, kept))
         found["leaders"].append(mean(z, last))
     joined = {name: torch.cat(values, dim=1).double() for name, values in found.items()}
     return {
@@ -549,6 +543,26 @@ def fit(x: torch.Tensor, labels: torch.Tensor, ridge: float = 1e-4) -> torch.Ten
 # ------------------------------------------------------------------------------------- cells
 
 
+def begin(cell: Cell, data: Data) -> tuple[Networks, list[torch.Generator]]:
+    """Networks before their first layer is trained, and what draws the batches of each order."""
+    torch.manual_seed(0)
+    start = Network(data.rows, cell.d)
+    generators = [torch.Generator() for _ in range(cell.orders)]
+    generators[0].set_state(torch.get_rng_state())
+    for order, generator in enumerate(generators[1:], start=1):
+        generator.manual_seed(order)
+    device = data.ids.device
+    networks = Networks(cell, start).to(device)
+    if cell.bag:
+        first = Networks(replace(cell, layers=0, leaders=False), start).to(device)
+        training = Training(first, data, generators)
+        for _ in range(cell.bag):
+            training.epoch()
+        networks.load_state_dict(first.state_dict())
+        networks.follow_bag()
+    return networks, generators
+
+
 def train_cell(
     cell: Cell, data: Data, deadline: float, folder: Path | None = None
 ) -> dict[str, Any] | None:
@@ -562,21 +576,8 @@ def train_cell(
         they choose, for each order.
     """
     torch.set_float32_matmul_precision("highest")
-    began, device = time.perf_counter(), data.ids.device
-    torch.manual_seed(0)
-    start = Network(data.rows, cell.d)
-    generators = [torch.Generator() for _ in range(cell.orders)]
-    generators[0].set_state(torch.get_rng_state())
-    for order, generator in enumerate(generators[1:], start=1):
-        generator.manual_seed(order)
-    networks = Networks(cell, start).to(device)
-    if cell.bag:
-        first = Networks(replace(cell, layers=0, leaders=False), start).to(device)
-        training = Training(first, data, generators)
-        for _ in range(cell.bag):
-            training.epoch()
-        networks.load_state_dict(first.state_dict())
-        networks.follow_bag()
+    began = time.perf_counter()
+    networks, generators = begin(cell, data)
     training = Training(networks, data, generators)
     _, asked = data.parts(cell)
     part = data.parts(cell)[asked]

@@ -131,7 +131,7 @@ def test_the_test_reviews_were_asked_for_the_chosen_changes_alone():
         losses.append(100 * (np.mean(longer["test"]) - np.mean(best["test"])))
     assert min(losses) > 0
     assert f"The differences, {min(losses):.1f} to {max(losses):.1f} points" in SENTENCES
-    assert f"makes leaders meaningful for at most {max(losses):.1f} points" in SENTENCES
+    assert f"makes leaders meaningful and costs at most {max(losses):.1f} points" in SENTENCES
 
 
 def best(attention: str, layers: int, d: int, epochs: str = "25") -> float:
@@ -174,7 +174,7 @@ def test_no_change_is_more_accurate_than_a_bag_trained_as_long():
     for (name, _, d), cell in CHANGES.items():
         without = np.mean(CHANGES["none, longer", 0, d]["best"])
         assert np.mean(cell["best"]) < without + chance(without, 5250), name
-    assert f"(± {100 * chance(0.87, 5250):.1f} where it is 87)" in SENTENCES
+    assert f"(± {100 * chance(0.87, 5250):.1f} near 87 %)" in SENTENCES
     least, most = (100 * chance(share, 15_000) for share in (0.88, 0.74))
     assert f"15,000 of them leaves ± {least:.1f} to {most:.1f}" in SENTENCES
 
