@@ -7,8 +7,8 @@ python benchmarks/sentiment.py ablate DATA
 
 DATA has the folders imdb, mr, more and sentiment. With --validation a fifth of MR and CR `train`
 and 2,500 reviews are held out and judged, with the tweets, and nothing is saved: choices were made
-by that. `ablate` trains with and without the layer that reads, in five folds of MR and CR `train`;
-the other corpora are always learnt."""
+by that. `ablate` trains with and without the layer that reads, and judges the same sentences and
+tweets."""
 
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false
@@ -16,7 +16,6 @@ import csv
 import re
 import sys
 import time
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -237,20 +236,22 @@ def plain_files(data: Path) -> dict[str, Path]:
     }
 
 
-def learn(parts: dict[str, Part], settings: Settings, without: Collection[str] = ()) -> TextModel:
-    """A model of all parts; texts in `without` are left out."""
+def learn(parts: dict[str, Part], name: str, **other: Any) -> TextModel:
+    """A model of all parts, with its settings, or others."""
+    settings = replace(SETTINGS[name], **other)
+    if name == "sentiment-en":
+        names, _ = excluded(parts["imdb"].texts)
+        settings = replace(settings, exclude=(*settings.exclude, *sorted(names)))
     texts, labels, weights, groups = [], [], [], []
-    for name, part in parts.items():
-        keep = [row for row, text in enumerate(part.texts) if text.strip().lower() not in without]
-        kept = part.pick(np.array(keep))
-        texts += kept.texts
-        labels.append(kept.labels)
-        weights.append(kept.weights * CORPORA[name][0])
-        groups.append([f"{name} {group}" for group in kept.groups.tolist()])
+    for corpus, part in parts.items():
+        texts += part.texts
+        labels.append(part.labels)
+        weights.append(part.weights * CORPORA[corpus][0])
+        groups.append([f"{corpus} {group}" for group in part.groups.tolist()])
     truth = CLASSES[np.concatenate(labels).astype(int)]
     about = np.concatenate(weights), np.concatenate(groups)
     texts, truth, how = with_sentences(texts, truth, *about, seed=0)
-    return fit(texts, truth, settings, **how, progress=print)
+    return finished(fit(texts, truth, settings, **how, progress=print), SHARPER[name])
 
 
 def finished(model: TextModel, sharper: float) -> TextModel:
@@ -287,40 +288,45 @@ def summarize_part(model: TextModel, part: Part, on: str) -> dict[str, Any]:
     return summarize(on, truth, predicted, chances)
 
 
-def train(data: Path, folder: Path, name: str, *, validation: bool) -> None:
+def read_all(data: Path, *, validation: bool) -> tuple[dict[str, Part], dict[str, Part]]:
+    """What is learnt, and what is held out for choices."""
     parts = {corpus: read(data, corpus) for corpus in CORPORA if corpus != "sst_phrases"}
     parts["sst_phrases"] = read_phrases(data)
-    rng, began, judged = np.random.default_rng(5), time.process_time(), dict[str, Part]()
-    for corpus, share in (("imdb", 0.1), ("mr", 0.2), ("cr", 0.2)) if validation else ():
+    plain = {name: read_plain(path) for name, path in plain_files(data).items()}
+    for name, part in parts.items():
+        known = {text.strip().lower() for each in plain.values() for text in each.texts}
+        keep = [text.strip().lower() not in known for text in part.texts]
+        parts[name] = part.pick(np.flatnonzero(keep))
+    if not validation:
+        return parts, {}
+    rng, judged = np.random.default_rng(5), dict[str, Part]()
+    for corpus, share in (("imdb", 0.1), ("mr", 0.2), ("cr", 0.2)):
         held_out = rng.random(len(parts[corpus])) < share
         judged[corpus] = parts[corpus].pick(np.flatnonzero(held_out))
         parts[corpus] = parts[corpus].pick(np.flatnonzero(~held_out))
-    if validation:
-        parts = without(parts, judged["mr"].texts + judged["cr"].texts)
-    plain = {
-        text.strip().lower()
-        for path in plain_files(data).values()
-        for text in read_plain(path).texts
-    }
-    settings = SETTINGS[name]
-    if name == "sentiment-en":
-        names, _ = excluded(parts["imdb"].texts)
-        settings = replace(settings, exclude=(*settings.exclude, *sorted(names)))
-    model = finished(learn(parts, settings, plain), SHARPER[name])
+    parts = without(parts, judged["mr"].texts + judged["cr"].texts)
+    judged["tweets_val"] = read(data, "tweets_val")
+    return parts, judged | {"sentences.csv": plain["sentences.csv"]}
+
+
+def train(data: Path, folder: Path, name: str, *, validation: bool) -> None:
+    began = time.process_time()
+    parts, judged = read_all(data, validation=validation)
+    model = learn(parts, name)
     seconds = time.process_time() - began
     print(model, *model.modifiers, f"{seconds:.0f} s of processor time", sep="\n")
     model.save(folder)
-    if not validation:
-        return
-    judged["tweets_val"] = read(data, "tweets_val")
-    judged["sentences.csv"] = read_plain(plain_files(data)["sentences.csv"])
     for corpus, part in judged.items():
         print(corpus, {key: round(value, 4) for key, value in judge(model, part).items()})
+    for factor in np.arange(0.6, 2.0, 0.1).tolist() if validation else ():
+        print(f"sharper by {factor:.1f}", judge(finished(model, factor), together(judged)))
+
+
+def together(judged: dict[str, Part]) -> Part:
+    """The held-out sentences and tweets."""
     short = [judged[corpus] for corpus in ("mr", "cr", "tweets_val")]
     texts = [text for part in short for text in part.texts]
-    together = part_of(texts, np.concatenate([part.labels for part in short]))
-    for factor in np.arange(0.6, 2.0, 0.1).tolist():
-        print(f"sharper by {factor:.1f}", judge(finished(model, factor), together))
+    return part_of(texts, np.concatenate([part.labels for part in short]))
 
 
 def describe_source(what: str, rights: str, path: Path, part: Part) -> dict[str, Any]:
@@ -387,7 +393,7 @@ def measure(data: Path, trained: Path, shipped: Path, name: str) -> None:
         found = judge(model, part)
         rows.append((name, corpus, len(part), *(f"{found[cell]:.4f}" for cell in COLUMNS[3:])))
         measured.append(summarize_part(model, part, JUDGED[corpus]))
-        for peer, score in word_lists().items():
+        for peer, score in word_lists().items() if name == "sentiment-en" else ():
             scores = np.array([score(text) for text in part.texts])
             right, undecided = (scores != 0) & ((scores > 0) == part.labels), scores == 0
             rows.append(
@@ -408,48 +414,34 @@ def measure(data: Path, trained: Path, shipped: Path, name: str) -> None:
 
 
 def ablate(data: Path) -> None:
-    parts = {name: read(data, name) for name in CORPORA}
-    fixed = replace(SETTINGS["sentiment-en"], gate=0.0, alpha="0")
-    folds = {
-        name: np.random.default_rng(0).integers(0, 5, len(parts[name])) for name in ("mr", "cr")
-    }
-    right, loss, reads = {True: [], False: []}, {True: [], False: []}, []
-    for fold in range(5):
-        own = parts | {
-            name: parts[name].pick(np.flatnonzero(folds[name] != fold)) for name in folds
-        }
-        judged = [parts[name].pick(np.flatnonzero(folds[name] == fold)) for name in folds]
-        texts, truth = (
-            [text for part in judged for text in part.texts],
-            np.concatenate([p.labels for p in judged]),
-        )
-        for reading in (True, False):
-            model = learn(own, replace(fixed, reading=reading))
-            chances = np.clip(model.predict_proba(texts)[:, 1], 1e-9, 1 - 1e-9)
-            right[reading].append((chances > 0.5) == truth)
-            loss[reading].append(-np.log(np.where(truth, chances, 1 - chances)))
-            if reading:
-                found = model.analyse(texts)
-                owners = np.repeat(np.arange(len(texts)), np.diff(found.offsets))
-                reads.append(np.bincount(owners, found.factors != 1, minlength=len(texts)) > 0)
-    hits = {key: np.concatenate(values).astype(float) for key, values in right.items()}
-    losses, modified = (
-        {key: np.concatenate(values) for key, values in loss.items()},
-        np.concatenate(reads),
-    )
-    rows = []
-    for name, chosen in (
-        ("all", np.ones(len(modified), dtype=bool)),
-        ("with a modifier", modified),
-    ):
-        gain = hits[True][chosen] - hits[False][chosen]
-        percent = 100 * (losses[True][chosen].mean() / losses[False][chosen].mean() - 1)
-        shares = (100 * hits[key][chosen].mean() for key in (False, True))
+    """With the layer that reads, and without it, where grammar may vote if that is better."""
+    parts, judged = read_all(data, validation=True)
+    part = together(judged)
+    rows = np.arange(len(part))
+
+    def losses(**other: Any) -> tuple[np.ndarray, np.ndarray, TextModel]:
+        model = learn(parts, "sentiment-en", **other)
+        chances = np.clip(model.predict_proba(part.texts), 1e-9, 1.0)
+        found = chances[rows, part.labels.astype(int)]
+        return (found > 0.5).astype(float), -np.log(found), model
+
+    hits, loss, model = losses()
+    without = [losses(reading=False, stop_words=words) for words in ("english", ())]
+    hits_without, loss_without, _ = max(without, key=lambda found: found[0].mean())
+    analysis = model.analyse(part.texts)
+    owners = np.repeat(rows, np.diff(analysis.offsets))
+    changed = (analysis.factors != 1) | (analysis.shifts != 0)
+    modified = np.bincount(owners, changed, minlength=len(rows)) > 0
+    table = []
+    for name, chosen in (("all", rows >= 0), ("with a modifier", modified)):
+        gain = (hits - hits_without)[chosen]
+        percent = 100 * (loss[chosen].mean() / loss_without[chosen].mean() - 1)
+        shares = (100 * each[chosen].mean() for each in (hits_without, hits))
         error = 100 * gain.std() / len(gain) ** 0.5
         numbers = (*shares, 100 * gain.mean(), error, percent)
-        rows.append((name, len(gain), *(f"{number:.2f}" for number in numbers)))
-        print(*rows[-1])
-    add_rows("reading", ABLATED, rows)
+        table.append((name, len(gain), *(f"{number:.2f}" for number in numbers)))
+        print(*table[-1])
+    add_rows("reading", ABLATED, table)
 
 
 if __name__ == "__main__":
@@ -457,6 +449,6 @@ if __name__ == "__main__":
     if command == "train":
         train(Path(data), Path(rest[0]), rest[1], validation="--validation" in rest)
     elif command == "measure":
-        measure(Path(data), *map(Path, rest))
+        measure(Path(data), Path(rest[0]), Path(rest[1]), rest[2])
     else:
         ablate(Path(data))

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections.abc import Sequence
 
 from cpu_results import duration
 from harness import RESULTS, read_rows
@@ -158,23 +159,26 @@ def few_labels_line(corpus: str, texts: str, rows: list[Row]) -> str:
 
 
 def sentiment_table() -> str:
-    """`sentiment-en` on every corpus that it was measured on, beside word lists."""
+    """Both models on every corpus that they were measured on, beside word lists."""
     newest = {(row["corpus"], row["model"]): row for row in read_rows(RESULTS / "sentiment.csv")}
-    head = "| corpus | texts | `sentiment-en` | its log loss, ECE | VADER | AFINN |"
-    return table(
-        head,
-        [sentiment_line(corpus, newest) for corpus, model in newest if model == "sentiment-en"],
-    )
+    ours = ("sentiment-en", "sentiment-en-best")
+    heads = ["corpus", "texts"]
+    for name in ours:
+        heads += [f"`{name}`", "log loss, ECE"]
+    corpora = dict.fromkeys(corpus for corpus, model in newest if model == ours[0])
+    lines = [sentiment_line(corpus, newest, ours) for corpus in corpora]
+    return table(f"| {' | '.join([*heads, *WORD_LISTS])} |", lines)
 
 
-def sentiment_line(corpus: str, newest: dict[tuple[str, str], Row]) -> str:
-    ours = newest[corpus, "sentiment-en"]
-    names = ("sentiment-en", *WORD_LISTS)
-    accuracies = [float(newest[corpus, name]["accuracy"]) for name in names]
-    model, *lists = (percent(accuracy, int(ours["texts"])) for accuracy in accuracies)
-    calibration = f"{float(ours['log_loss']):.3f}, {float(ours['calibration_error']):.3f}"
-    texts = f"{int(ours['texts']):,}"
-    return f"| {' | '.join([corpus, texts, model, calibration, *lists])} |"
+def sentiment_line(corpus: str, newest: dict[tuple[str, str], Row], ours: Sequence[str]) -> str:
+    texts = int(newest[corpus, ours[0]]["texts"])
+    cells = [corpus, f"{texts:,}"]
+    for name in (*ours, *WORD_LISTS):
+        row = newest.get((corpus, name))
+        cells.append(percent(float(row["accuracy"]), texts) if row else NOT_YET)
+        if row and name in ours:
+            cells.append(f"{float(row['log_loss']):.3f}, {float(row['calibration_error']):.3f}")
+    return f"| {' | '.join(cells)} |"
 
 
 def reading_sentence() -> str:
