@@ -409,7 +409,7 @@ def measure(data: Path, trained: Path, shipped: Path, name: str) -> None:
         "words_for_groups": word_changes(model),
     }
     kept = {key: model.metrics[key] for key in KEPT}
-    replace(model, metrics=about | kept).save(shipped / name)
+    replace(model, name=name, metrics=about | kept).save(shipped / name)
     add_rows("sentiment", COLUMNS, rows)
 
 

@@ -49,7 +49,7 @@ def test_the_shares_and_rights_of_corpora_are_those_of_the_training():
     assigned = [node for node in source.body if isinstance(node, ast.Assign)]
     (value,) = [node.value for node in assigned if ast.unparse(node.targets[0]) == "CORPORA"]
     corpora = ast.literal_eval(value)
-    assert len(corpora) == 9
+    assert len(corpora) == 10
     for share, what, rights in corpora.values():
         assert says("docs/models.md", f"| {what} | {share:g} | {rights} |")
 

@@ -59,7 +59,7 @@ def test_the_repr_of_a_large_object_is_one_short_line():
     many = hm.limit(np.vstack([hm.clouds.gaussian(300, 3), np.zeros((1, 3))]), hm.Dynamics(1))
     # A token on the diagonal ties all forty unit vectors, and ends in the middle of their face.
     wide = hm.limit(np.vstack([np.eye(40), np.full((1, 40), 0.01)]), hm.Dynamics(1))
-    known = Vocabulary(["word" + "a" * k for k in range(1000)], np.ones((1000, 2)))
+    known = Vocabulary([f"word{k}" for k in range(1000)], np.ones((1000, 2)))
     planted = make_synthetic_corpus(300)
     things = [many.clusters, wide.clusters, hm.check_theorem(wide), known, planted]
     things += [hm.Clouds(np.ones((3000, 2)), [0, 1, 3000]), Corpus(planted.texts, planted.labels)]

@@ -203,12 +203,12 @@ def test_a_shipped_model_reads_what_everybody_would_and_explains_it(name):
     model = hm.load_model(name)
     good, bad = "A wonderful film, one of the best I have seen.", "Awful, a waste of time."
     assert model.predict([good, bad]).tolist() == ["positive", "negative"]
-    why = model.explain(f"{bad} Only the music is wonderful.")
+    why = model.explain(f"{bad} The music is wonderful.")
     votes = sum(entry.vote for entry in why.ledger)
     assert np.isclose(votes + why.bias, why.logit)
     assert len(why.leaders) == 2  # one for, one against
     files = (shipped.MODELS / name).iterdir()
-    assert sum(path.stat().st_size for path in files) < 1_700_000
+    assert sum(path.stat().st_size for path in files) < 4_000_000
 
 
 def test_the_default_model_reads_what_is_denied():
