@@ -88,6 +88,14 @@ class _Corpus(NamedTuple):
     classes: int
     folds: np.ndarray
 
+    def held_out(self, fold: int | None) -> "_Corpus":
+        """The texts of a fold; all, if it is None."""
+        if fold is None:
+            return self
+        rows = np.flatnonzero(self.folds == fold)
+        about = (part[rows] for part in (self.labels, self.weights, self.groups))
+        return _Corpus(self.texts.pick(rows), *about, self.classes, self.folds[rows])
+
     def encode(self, vocabulary: Vocabulary, settings: Settings, reader: Reader = NOT_READ) -> Bags:
         """The texts with the tokens of a vocabulary, as modifiers change them."""
         found = encode(self.texts, vocabulary, settings.tokeniser, reader)
@@ -415,10 +423,11 @@ def _weigh_segments(
         joined = bags.take(kept)
         if joined.shifts is not None:  # a phrase is moved with its words
             joined.shifts.data = joined.shifts.data * (joined.shifts.indices < is_word.sum())
-        bags.shared[key] = joined, take_tokens(candidates, kept), {}
-    joined, known, start = bags.shared[key]
+        known = take_tokens(candidates, kept)
+        bags.shared[key] = joined, known, _read_phrases(known, settings, reader), {}
+    joined, known, (factors, shifts), start = bags.shared[key]
     fitted = start["before"] = _regress(joined, fold, settings, start.get("before"))
-    say = _read_phrases(known, fitted.weights, settings, reader)
+    say = factors @ fitted.weights + shifts
     own, words_say = (np.abs(part).max(axis=1) for part in (fitted.weights, say - fitted.weights))
     kept = fitted.kept[own[fitted.kept] >= MORE * words_say[fitted.kept]]
     if settings.max_features is not None:
@@ -427,24 +436,22 @@ def _weigh_segments(
     kept = np.sort(kept)
     joined, known = joined.take(kept), take_tokens(known, kept)
     fitted = _regress(joined, fold, settings, fitted.of_tokens(kept))
-    say = _read_phrases(known, fitted.weights, settings, reader)
+    say = factors[kept][:, kept] @ fitted.weights + shifts[kept]
     # Phrases take their words, those first that say most beside them.
     is_word = cut_tokens(known)[1] == 1
     order = np.lexsort((-np.abs(fitted.weights).max(axis=1), is_word))
     vocabulary, every = take_tokens(known, order), np.arange(len(order))
     found = fitted._replace(weights=say[order], kept=every)
-    return corpus.encode(vocabulary, settings, reader), vocabulary, found
+    return corpus.held_out(fold).encode(vocabulary, settings, reader), vocabulary, found
 
 
-def _read_phrases(
-    known: Vocabulary, weights: np.ndarray, settings: Settings, reader: Reader
-) -> np.ndarray:
-    """What each token says, with the tokens in it, as it reads them."""
-    tokeniser = replace(settings.tokeniser, overlapping=True)
-    read = encode(known.surfaces, known, tokeniser, reader)
+def _read_phrases(known: Vocabulary, settings: Settings, reader: Reader) -> tuple[Any, np.ndarray]:
+    """By what the tokens in each token are multiplied there, (tokens, tokens), and by what they are
+    moved together."""
+    read = encode(known.surfaces, known, replace(settings.tokeniser, overlapping=True), reader)
     is_word = cut_tokens(known)[1] == 1
     shifts = to_shifts(read, len(known)) @ is_word
-    return to_matrix(read, len(known)) @ weights + shifts[:, None]
+    return to_matrix(read, len(known)), shifts[:, None]
 
 
 def _regress(bags: Bags, fold: int | None, settings: Settings, start: Fitted | None) -> Fitted:
