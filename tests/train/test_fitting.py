@@ -125,6 +125,17 @@ def test_no_token_of_a_consistent_model_speaks_against_its_counts():
     assert consistent.weights[consistent.vocabulary.index["but"], 0] < 0
 
 
+def test_a_phrase_of_a_consistent_model_does_not_speak_against_its_counts_for_its_words():
+    texts = ["great", "so great", "great film", "dull", "dull film", "bad"] * 10
+    texts += ["that great film"] * 4
+    labels = np.array([1, 1, 1, 0, 0, 0] * 10 + [0] * 4)
+    model = fit(texts, labels, replace(FIXED, ngram_range=(1, 2), consistent=True, reading=False))
+    known, weights = model.vocabulary, model.weights[:, 0]
+    assert weights[known.index["great"]] > 0 > weights[known.index["that great"]]
+    more = (known.counts @ [-1, 1]) * weights
+    assert (more[known.counts[:, 0] != known.counts[:, 1]] >= 0).all()
+
+
 def test_words_are_left_out_if_asked():
     texts = ["bob is good", "bob was bad", "it is good", "it was bad", "so good"] * 4
     settings = Settings(exclude=("Bob",), stop_words=("it", "IS", "was"))

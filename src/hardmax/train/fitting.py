@@ -437,6 +437,8 @@ def _weigh_segments(
     joined, known = joined.take(kept), take_tokens(known, kept)
     fitted = _regress(joined, fold, settings, fitted.of_tokens(kept))
     say = factors[kept][:, kept] @ fitted.weights + shifts[kept]
+    if settings.consistent:  # its own weight alone, if its words turn it against its counts
+        say = np.where(say * fitted.weights < 0, fitted.weights, say)
     # Phrases take their words, those first that say most beside them.
     is_word = cut_tokens(known)[1] == 1
     order = np.lexsort((-np.abs(fitted.weights).max(axis=1), is_word))
