@@ -55,8 +55,6 @@ def main(path: Path) -> None:
             ),
             "hardmax, the tokens to train on": lambda: choose_tokens(
                 read_texts(train["text"]),
-                train["label"].to_numpy(),
-                2,
                 2,
                 words=10_000,
                 phrases=30_000,

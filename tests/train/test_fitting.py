@@ -129,7 +129,8 @@ def test_a_phrase_of_a_consistent_model_does_not_speak_against_its_counts_for_it
     texts = ["great", "so great", "great film", "dull", "dull film", "bad"] * 10
     texts += ["that great film"] * 4
     labels = np.array([1, 1, 1, 0, 0, 0] * 10 + [0] * 4)
-    model = fit(texts, labels, replace(FIXED, ngram_range=(1, 2), consistent=True, reading=False))
+    how = {"C": 0.5, "scaling": "evidence", "consistent": True, "reading": False}
+    model = fit(texts, labels, replace(FIXED, ngram_range=(1, 2), **how))
     known, weights = model.vocabulary, model.weights[:, 0]
     assert weights[known.index["great"]] > 0 > weights[known.index["that great"]]
     more = (known.counts @ [-1, 1]) * weights

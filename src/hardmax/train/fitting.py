@@ -93,8 +93,9 @@ class _Corpus(NamedTuple):
         if fold is None:
             return self
         rows = np.flatnonzero(self.folds == fold)
-        about = (part[rows] for part in (self.labels, self.weights, self.groups))
-        return _Corpus(self.texts.pick(rows), *about, self.classes, self.folds[rows])
+        names = ("labels", "weights", "groups", "folds")
+        about = {name: getattr(self, name)[rows] for name in names}
+        return self._replace(texts=self.texts.pick(rows), **about)
 
     def encode(self, vocabulary: Vocabulary, settings: Settings, reader: Reader = NOT_READ) -> Bags:
         """The texts with the tokens of a vocabulary, as modifiers change them."""

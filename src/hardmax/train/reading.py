@@ -153,8 +153,8 @@ def find_modifiers(
     chosen_names = [names[c] for c in chosen]
     modifiers = _modifiers(chosen_names, 1 + factors, shifts, counts[chosen].tolist())
     found, texts = {modifier.word for modifier in modifiers}, counts.tolist()
-    known = zip(names, texts, strict=True)
-    likely = (Modifier(word, ENGLISH[word], n) for word, n in known if word in ENGLISH)
+    named = zip(names, texts, strict=True)
+    likely = (Modifier(word, ENGLISH[word], n) for word, n in named if word in ENGLISH)
     return (*modifiers, *(modifier for modifier in likely if modifier.word not in found))
 
 
