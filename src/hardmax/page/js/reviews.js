@@ -9,7 +9,7 @@ import { textWords, withoutWords } from "./textwords.js";
 
 const EXAMPLE = "The plot is not new, but it never gets boring, and the two leads are wonderful.";
 const ABOUT_TEXTS = "Words vote, and the votes add up to the answer. Arrows go from a word to the modifier, such as "
-    + "“never”, that it attends to: its vote is reversed, weakened or strengthened.";
+    + "“never”, that it attends to: its vote is muted, turned or strengthened.";
 const ABOUT_WORDS = "Click a word to cross it out; Shift-click crosses out every occurrence. Keys: Tab, the arrows, Enter.";
 const MODEL_FILES =
     ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
