@@ -24,6 +24,26 @@ def found_in(
     return limit_of(chunks, dynamics)
 
 
+# Rounding puts some of them outside beside their own part and inside beside everybody.
+ALMOST_OUTSIDE = np.array(
+    [
+        [1, -2, 1, 1],
+        [-1, 2, -1, -2],
+        [-0.75, 0.25, -0.75, -1.25],
+        [-1, 0, -1, -1],
+        [0, 0, 1, 0.75],
+        [-2, 1, -2, -1],
+        [2, -1, -1, 1],
+        [0, 0, -2, 2],
+        [0, 0, -0.5, -0.5],
+        [2, -1, -2, -2],
+        [0, -1, -2, -1],
+        [-0.8, 0.4, 0, 1],
+    ]
+)
+
+
+@example((ALMOST_OUTSIDE, hm.Dynamics("1/1000"), [7]))
 @settings(max_examples=examples(2000))
 @given(chunked())
 def test_chunks_have_the_limit_of_one_array(problem):

@@ -42,6 +42,7 @@ MOST_LAYERS = 64  # at which tokens are looked at
 _WELCOME = 2**18  # coordinates that are returned before the tokens that are not needed are left out
 _SAMPLED = 2**12
 _NO_ROW = np.iinfo(np.int64).max
+_NOBODY = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,25 +186,32 @@ def gather(
         whole = whole.merge(other)
         if len(whole.found) > room + len(known):
             # Should some that are left out be needed, the next pass finds them.
-            whole = Examined(needed_of(whole.found), whole.n, whole.horizon, whole.has_settled)
+            found = needed_of(whole.found, known.rows)
+            whole = Examined(found, whole.n, whole.horizon, whole.has_settled)
             room = max(room, 2 * len(whole.found))
         if len(whole.found) > MOST // dimension:
             raise _too_many(whole)
         return whole
 
-    def needed_of(candidates: Candidates) -> Candidates:
-        """Those who may be attended to if there are no others."""
+    def needed_of(candidates: Candidates, kept: np.ndarray) -> Candidates:
+        """Those who may be attended to if there are no others, and the rows that are kept."""
         with interpreted_if_small(*candidates.values.shape):
-            return candidates.among(find_needed(run_points(candidates.points, plan), until))
+            needed = find_needed(run_points(candidates.points, plan), until)
+        return candidates.among(needed | np.isin(candidates.rows, kept))
 
     while True:
         whole = reduce(merge_two, chunks.map(examine, known, plan, until))
         same = np.array_equal(whole.found.rows, known.rows)
         counted = same and np.array_equal(whole.found.counts, known.counts)
-        if counted and whole.horizon <= until:
+        if whole.horizon > until:
+            until = whole.horizon
+            known = needed_of(whole.found, _NOBODY)
+        elif counted:
             return whole, plan
-        until = max(until, whole.horizon)
-        known = needed_of(whole.found)
+        else:
+            # Rounding may put a token outside beside its chunk and inside beside everybody: if it
+            # were left out here, it would be found and left out for ever.
+            known = whole.found
 
 
 def _too_many(whole: Examined) -> InputError:
