@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import TextWrapper
 
 from cpu_results import (
     CPU,
@@ -281,8 +282,15 @@ def with_tables(text: str, tables: dict) -> str:
         _, found, after = rest.partition(end)
         if not found:
             sys.exit(f"There are no marks {start} and {end}.")
-        text = f"{before}{start}\n{make()}\n{end}{after}"
+        text = f"{before}{start}\n{in_columns(make())}\n{end}{after}"
     return text
+
+
+def in_columns(text: str) -> str:
+    """The sentences of a text in lines of at most 120 columns, its tables as they are."""
+    columns = TextWrapper(120, break_long_words=False, break_on_hyphens=False)
+    lines = text.splitlines()
+    return "\n".join(line if line.startswith("|") else columns.fill(line) for line in lines)
 
 
 def main(only_check: bool) -> int:
