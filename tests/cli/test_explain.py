@@ -7,8 +7,6 @@ import pytest
 from planted_files import make_model
 from running import assert_refused
 
-import hardmax as hm
-
 TEXT = "A superb film, <b>superb</b>, with one awful plot."
 EXPLAIN, FLIP = "explain --model model", "flip --model model"
 MODEL = make_model()
@@ -29,10 +27,10 @@ def test_what_is_printed_and_json_are_what_python_returns(hardmax):
     assert hardmax(EXPLAIN, TEXT).out == f"{MODEL.explain(TEXT)}\n"
     for text in (TEXT, "not superb"):
         told = json.loads(json.dumps(MODEL.explain(text).to_dict()))
-        expected = {"hardmax": hm.__version__} | told | {"model": "model"}
+        expected = told | {"model": "model"}
         assert json.loads(hardmax(EXPLAIN, text, "--json").out) == expected
         told = json.loads(json.dumps(MODEL.flip(text).to_dict()))
-        expected = {"hardmax": hm.__version__} | told
+        expected = MODEL._made_by | told | {"model": "model"}
         assert json.loads(hardmax(FLIP, text, "--json").out) == expected
 
 

@@ -194,7 +194,7 @@ def text_calls() -> Iterator[Call]:
             "protected": [],
         },
     )
-    yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
+    yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}, "add": True}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3}
     options = {"text": "text", "on_bad_rows": "null"}
     yield (

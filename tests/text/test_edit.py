@@ -32,10 +32,10 @@ def test_a_forbidden_phrase_leaves_its_words_and_a_forbidden_modifier_its_text()
 
 
 def test_a_token_says_what_it_shall_say_and_the_others_what_they_said():
-    edited = MODEL.edit({"film": -4.0, "superb": 9})
+    edited = MODEL.edit({"film": -4.0, "superb": 9}, add=True)
     assert edited.vocabulary.surfaces == (*MODEL.vocabulary.surfaces, "superb")
     assert edited.weights.ravel().tolist() == [3, -2, -4, -1, 9]
-    edited = THREE.edit({"two": {"c": 2.0, "a": -1.0}, "three": {"b": 1}})
+    edited = THREE.edit({"two": {"c": 2.0, "a": -1.0}, "three": {"b": 1}}, add=True)
     one, two, three = edited.weights.tolist()
     assert one == [1, 0, 0]
     assert two == [-1, 0, 2]
@@ -59,6 +59,11 @@ CHANGES = [
     ("great", "`changes` must be a dict"),
     ({"great": "loud"}, LOUD),
     ({"unheard": "forbid"}, "'unheard', which the model does not know"),
+    (
+        {"graet": 1.0},
+        r"'graet', which .* not know\. Did you mean 'great'\? .* or add it with `add=T",
+    ),
+    ({"xyzzy": 1.0}, r"not know\. Correct it, or add it with `add=True`\."),
     ({"a phrase of many words": 1.0}, "a phrase of at most 2 words"),
     ({3: 1.0}, "each token"),
     (ALL, "forbids all tokens"),

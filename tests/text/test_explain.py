@@ -60,6 +60,8 @@ def test_plain_data_have_spans_that_point_at_the_tokens_in_the_original():
     assert TEXT[slice(*link["span"])] == "good"
     assert TEXT[slice(*link["modifier_span"])] == "NOT"
     assert link["factor"] == -0.5
+    made_by = data["hardmax"], data["model"], data["model_sha256"]
+    assert made_by == (hm.__version__, PLAIN.name, PLAIN._digest)
 
 
 @given(models(st.sampled_from([3, 4])), texts())

@@ -40,7 +40,7 @@ def run(args: Namespace) -> None:
     model = load_model(args.MODEL)
     labels = [classes.get(str(label), label) for label in corpus.labels]
     evaluation = evaluate_model(model, corpus.texts, labels)
-    document: dict[str, Any] = opt.describe(model) | evaluation.metrics
+    document: dict[str, Any] = model._made_by | opt.describe(model) | evaluation.metrics
     document["leaders"] = [asdict(leader) for leader in evaluation.leaders[:SHOWN_LEADERS]]
     if args.json:
         print_json(document)

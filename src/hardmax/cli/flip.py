@@ -31,7 +31,7 @@ def run(args: Namespace) -> int:
     to = classes.get(args.to, args.to)
     found = model.flip(text, replacements=args.replace, to=to, protected=args.protected or ())
     if args.json:
-        print_json(found.to_dict())
+        print_json(model._made_by | found.to_dict())
     else:
         print_text(found)
     if found.found:

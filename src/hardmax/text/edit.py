@@ -2,11 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._common.validation import InputError, check_instance, check_real, check_str, shorten
+from hardmax._common.format import first_few
+from hardmax._common.validation import (
+    InputError,
+    check_bool,
+    check_instance,
+    check_real,
+    check_str,
+    shorten,
+)
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary
 
@@ -17,9 +26,10 @@ FORBID = "forbid"
 EDITED = "edited_after_measuring"
 
 
-def edit(model: "TextModel", changes: Mapping[str, Any]) -> "TextModel":
+def edit(model: "TextModel", changes: Mapping[str, Any], add: bool) -> "TextModel":
     """A model in which some tokens are changed; see `TextModel.edit`."""
     check_instance(changes, Mapping, "`changes`", f'a dict such as {{"awful": "{FORBID}"}}')
+    check_bool(add, "`add`")
     wishes = {_read_token(model, token): wish for token, wish in changes.items()}
     forbidden = {
         token for token, wish in wishes.items() if isinstance(wish, str) and wish == FORBID
@@ -29,7 +39,11 @@ def edit(model: "TextModel", changes: Mapping[str, Any]) -> "TextModel":
         for token, wish in wishes.items()
         if token not in forbidden
     }
-    known, gone = model.vocabulary, _with_phrases(model, forbidden)
+    known = model.vocabulary
+    for token in () if add else weights:
+        if token not in known.index:
+            raise _unknown(model, token, ", or add it with `add=True`")
+    gone = _with_phrases(model, forbidden)
     kept = [number for number, surface in enumerate(known.surfaces) if surface not in gone]
     added = [token for token in weights if token not in known.index or token in gone]
     surfaces = [*(known.surfaces[number] for number in kept), *added]
@@ -79,5 +93,13 @@ def _with_phrases(model: "TextModel", forbidden: set[str]) -> set[str]:
             gone.add(surface)
             found |= parts
     for token in forbidden - found:
-        raise InputError(f"`changes` forbids {shorten(token)}, which the model does not know.")
+        raise _unknown(model, token)
     return gone
+
+
+def _unknown(model: "TextModel", token: str, way_out: str = "") -> InputError:
+    """The error about a token that the model does not know, with those that are spelt alike."""
+    alike = first_few(map(repr, get_close_matches(token, model.vocabulary.surfaces, 3)), 3)
+    correct = f"Did you mean {alike}? Correct it" if alike else "Correct it"
+    problem = f"`changes` has {shorten(token)}, which the model does not know"
+    return InputError(f"{problem}. {correct}{way_out}.")

@@ -248,8 +248,7 @@ class Explanation:
         """Plain data, ready for JSON."""
         return {
             "text": self.text,
-            "model": self.model.name,
-            "model_sha256": self.model._digest,
+            **self.model._made_by,
             "label": self.label,
             "decided": self.decided,
             "notes": self.notes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax import figures
+from hardmax import __version__, figures
 from hardmax._common.cached import cached_property
 from hardmax._common.format import first_few, pluralize
 from hardmax._common.validation import (
@@ -198,7 +198,7 @@ class TextModel:
         """
         return flip(self, text, replacements, to, protected)
 
-    def edit(self, changes: Mapping[str, Any]) -> "TextModel":
+    def edit(self, changes: Mapping[str, Any], *, add: bool = False) -> "TextModel":
         """A copy of the model in which some tokens are changed.
 
         Parameters
@@ -206,14 +206,17 @@ class TextModel:
         changes : dict
             From words or phrases to "forbid" (unknown from then on, a single word also in all
             phrases), or a number (its weight; positive for the second of two classes, for more a
-            dict from labels to numbers). Unknown tokens become known.
+            dict from labels to numbers).
+        add : bool, default False
+            Whether a number may be for a token that the model does not know, which it then knows;
+            if not, that is an error, which names tokens that are spelt alike.
 
         Returns
         -------
         TextModel
             The changes are in `metrics["edited_after_measuring"]`, and on its card.
         """
-        return edit(self, changes)
+        return edit(self, changes, add)
 
     def keywords(self, label: Any, top_k: int = 20) -> list[Keyword]:
         """The tokens of largest weight for a class, of those that three training texts have.
@@ -298,6 +301,11 @@ class TextModel:
     def _digest(self) -> str:
         """SHA-256 of the files that decide its answers."""
         return hash_model(self)
+
+    @property
+    def _made_by(self) -> dict[str, str]:
+        """What JSON says of the model that made it."""
+        return {"hardmax": __version__, "model": self.name, "model_sha256": self._digest}
 
     def __repr__(self) -> str:
         named = first_few(map(str, self.classes), 4)
