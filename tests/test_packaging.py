@@ -3,6 +3,7 @@ imported."""
 
 import ast
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -47,6 +48,15 @@ def names(requirements: list[str]) -> list[str]:
     return [re.split(r"[\[<>=; ]", requirement)[0] for requirement in requirements]
 
 
+def files_with(words: str) -> list[str]:
+    """The files at the root of the project, and a few below it, that have these words."""
+    folders = [ROOT, *map(ROOT.joinpath, ("conda", "docs", "src/hardmax/text"))]
+    files = [path for folder in folders for path in folder.iterdir() if path.is_file()]
+    files = [path for path in files if path.name not in ("RELEASING.md", ".git")]
+    having = [path for path in files if words in path.read_text(encoding="utf-8", errors="replace")]
+    return sorted(path.relative_to(ROOT).as_posix() for path in having)
+
+
 def test_dependencies_and_extras_are_what_is_imported():
     needed = names(PROJECT["dependencies"])
     for name, requirements in PROJECT["optional-dependencies"].items():
@@ -75,6 +85,43 @@ def test_the_citation_agrees_with_the_package():
     for author in PROJECT["authors"]:
         assert author["name"] in citation
     assert PROJECT["urls"]["Repository"] in citation
+
+
+def test_every_file_that_has_the_version_has_the_same():
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    citing = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
+    assert zenodo["version"] == hardmax.__version__
+    assert f'\n  version: "{hardmax.__version__}"\n' in recipe
+    assert f"version = {{{hardmax.__version__}}}" in citing
+
+
+def test_the_conda_recipe_requires_what_the_package_requires():
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("\n  run:\n")[2].partition("\n\n")[0]
+    required = {line.strip(" -").replace(" ", "") for line in run.splitlines()}
+    assert required == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
+
+
+def test_the_notice_names_the_sources_of_every_shipped_model():
+    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
+    for model in (ROOT / "src" / "hardmax" / "models").iterdir():
+        sources = json.loads((model / "metrics.json").read_text(encoding="utf-8"))["sources"]
+        assert model.name in notice
+        for source in sources:
+            named = re.findall(r"[A-Z]\w{3,}(?= (?:et al|and|\d{4}))", source["what"])
+            assert named
+            assert named == [name for name in named if name in notice]
+            assert source["rights"] in ("unknown", "CC BY 4.0", "MIT", "Apache 2.0")
+
+
+def test_what_a_person_fills_in_is_listed_in_one_place():
+    listed = (ROOT / "RELEASING.md").read_text(encoding="utf-8")
+    steps = re.split(r"^\d+\. ", listed, flags=re.M)
+    for placeholder, step in (("The hardmax authors", steps[1]), ("OWNER", steps[2])):
+        files = files_with(placeholder)
+        assert len(files) > 2
+        assert [name for name in files if f"`{name}`" not in step] == []
 
 
 def test_links_of_the_readme_lead_to_files():
