@@ -2,9 +2,9 @@
 Score a folder
 ==============
 
-A folder of Parquet files, one command, and every row gets a label, a probability and the words
-behind it. The command reads and writes in parts, so memory does not grow with the number of rows,
-and an interrupted command continues where it stopped."""
+A folder of Parquet files, one command, and every row gets a label and a probability; ``--votes``
+adds the words behind them. The command reads and writes in parts, so memory does not grow with the
+number of rows, and an interrupted command continues where it stopped."""
 
 import subprocess
 import sys
@@ -27,10 +27,10 @@ for year in (2023, 2024, 2025):
     )
 
 # %%
-# In a shell this is ``hardmax score reviews -o scored.parquet --text review``.
+# In a shell this is ``hardmax score reviews -o scored.parquet --text review --votes``.
 command = [sys.executable, "-m", "hardmax", "score", work / "reviews", "--text", "review"]
 done = subprocess.run(
-    [*command, "-o", work / "scored.parquet"], capture_output=True, text=True, check=True
+    [*command, "--votes", "-o", work / "scored.parquet"], capture_output=True, text=True, check=True
 )
 print(done.stdout or done.stderr)
 

@@ -25,13 +25,15 @@ def reviews(here):
     (here / "reviews.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def test_every_row_gets_what_explain_says(hardmax, monkeypatch):
+def test_every_row_gets_what_the_model_says(hardmax, monkeypatch):
     monkeypatch.setattr("hardmax.cli.output.SILENT", -1)
     outcome = hardmax("score reviews.jsonl -o out.parquet --model model", terminal=True)
     assert "scoring: " in outcome.err
     assert "rows: 40\n" in outcome.out
-    expected = MODEL.score_table(pa.table({"id": [*range(40)], "text": TEXTS}))
-    assert pq.read_table("out.parquet").equals(expected)
+    table = pa.table({"id": [*range(40)], "text": TEXTS})
+    assert pq.read_table("out.parquet").equals(MODEL.score_table(table))
+    assert hardmax("score reviews.jsonl -o votes.parquet --model model --votes").code == 0
+    assert pq.read_table("votes.parquet").equals(MODEL.score_table(table, votes=True))
 
 
 def test_json_and_stderr_say_what_became_of_the_rows(hardmax, here):
@@ -70,7 +72,7 @@ def test_a_killed_job_goes_on_to_the_same_rows(here, hardmax):
     command = [HARDMAX[0], "-c", KILLABLE, line]
     parts = Path(".out.parquet.parts")
     started = subprocess.Popen(command)
-    while started.poll() is None and len(list(parts.glob("*.parquet"))) < 8:  # of 25
+    while started.poll() is None and len(list(parts.glob("*-*"))) < 8:  # of 25
         time.sleep(0.005)
     assert started.poll() is None, "it was done before it could be killed"
     os.kill(started.pid, signal.SIGKILL)

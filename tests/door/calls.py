@@ -196,7 +196,7 @@ def text_calls() -> Iterator[Call]:
     )
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}, "add": True}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3}
-    options = {"text": "text", "on_bad_rows": "null"}
+    options = {"text": "text", "votes": True, "on_bad_rows": "null"}
     yield (
         "TextModel.score_table",
         model.score_table,

@@ -18,10 +18,11 @@ from text.test_corpora import BAD_LINES, write_rows
 
 from hardmax.text import Modifier, score_files, tables
 from hardmax.text.score_files import ScoringReport, score_file
-from hardmax.text.scoring import COLUMNS as OURS
+from hardmax.text.scoring import columns_of
 from hardmax.text.text_model import TextModel
 
 MODEL = small_model()
+OURS = columns_of(votes=True)
 TEXTS = [f"{text} film" for text in random_texts(50)]
 COLUMNS = {"id": list(range(50)), "text": TEXTS}
 TABLE = pa.table(COLUMNS)
@@ -64,7 +65,7 @@ def named(model: TextModel, words: Sequence[str]) -> str:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_answers_are_those_of_explanations(model):
-    scored = model.score_table(TABLE).to_pylist()
+    scored = model.score_table(TABLE, votes=True).to_pylist()
     for text, row in zip(TEXTS, scored, strict=True):
         why = model.explain(text)
         for name in ("text", "label", "decided", "probability"):
@@ -79,21 +80,29 @@ def test_answers_are_those_of_explanations(model):
 @pytest.mark.parametrize("several", [1, 5000], ids=["few texts", "many texts"])
 def test_a_token_names_all_modifiers_that_it_attends_to(several):
     text = "Not great film. The film is very good, didn't reach great; very film, not the"
-    scored = MODEL.score_table(pa.table({"text": [text] * several})).to_pylist()
+    scored = MODEL.score_table(pa.table({"text": [text] * several}), votes=True).to_pylist()
     told = dict(zip(scored[-1]["active"], scored[-1]["attends_to"], strict=True))
     assert told["great"] == "not, *n't"
     assert (told["film"], told["good"]) == ("not, very", "very")
     assert told["the"] == "not"
-    plain = replace(MODEL, modifiers=()).score_table(pa.table({"text": [text]})).to_pylist()
+    table = pa.table({"text": [text]})
+    plain = replace(MODEL, modifiers=()).score_table(table, votes=True).to_pylist()
     assert set(plain[0]["attends_to"]) == {""}
 
 
 def test_of_very_many_modifiers_the_last_are_not_named():
     listed = [Modifier(f"word{number}", 2) for number in range(80)]
     text = "word62 great. word63 awful, word79 film"
-    scored = replace(MODEL, modifiers=listed).score_table(pa.table({"text": [text]})).to_pylist()
+    table = pa.table({"text": [text]})
+    scored = replace(MODEL, modifiers=listed).score_table(table, votes=True).to_pylist()
     told = dict(zip(scored[0]["active"], scored[0]["attends_to"], strict=True))
     assert (told["great"], told["awful"], told["film"]) == ("word62", "…", "…")
+
+
+def test_without_votes_there_are_the_same_labels_and_probabilities():
+    scored = MODEL.score_table(TABLE)
+    assert scored.column_names == [*COLUMNS, "label", "decided", "probability", "error"]
+    assert scored.equals(MODEL.score_table(TABLE, votes=True).select(scored.column_names))
 
 
 @pytest.mark.parametrize("classes", [(0, 1), (False, True), ("1", 1)])
@@ -107,11 +116,11 @@ def test_labels_keep_their_type(classes):
 def test_a_table_of_pandas_gives_one_with_its_index(kind):
     table = pd.DataFrame(COLUMNS, index=[3, 3, *range(48)])
     table = table.astype({"text": kind})
-    found = MODEL.score_table(table)
+    found = MODEL.score_table(table, votes=True)
     assert found.index.equals(table.index)
     assert found[["id", "text"]].equals(table)
     answers = pa.Table.from_pandas(found[list(OURS)], preserve_index=False)
-    expected = MODEL.score_table(TABLE).select(list(OURS))
+    expected = MODEL.score_table(TABLE, votes=True).select(list(OURS))
     assert answers.to_pylist() == expected.to_pylist()
 
 
@@ -157,10 +166,10 @@ def test_what_is_no_table_or_has_no_texts_is_refused(table, options, why):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_file_is_read_and_written(kind, tmp_path, small_parts):
-    expected = MODEL.score_table(TABLE).to_pylist()
+    expected = MODEL.score_table(TABLE, votes=True).to_pylist()
     given = write_rows(tmp_path, f"in{kind}", COLUMNS)
     for out in KINDS:
-        report = score(given, tmp_path / f"out{out}")
+        report = score(given, tmp_path / f"out{out}", votes=True)
         found = read_rows(tmp_path / f"out{out}")
         for row in found:
             row["id"] = int(row["id"])
@@ -215,7 +224,7 @@ def test_columns_of_parquet_keep_their_types(tmp_path):
 def test_no_rows_are_no_rows(tmp_path):
     (tmp_path / "in.csv").write_text("text\n")
     for out in KINDS:
-        assert score(tmp_path / "in.csv", tmp_path / f"out{out}").rows == 0
+        assert score(tmp_path / "in.csv", tmp_path / f"out{out}", votes=True).rows == 0
         assert read_rows(tmp_path / f"out{out}") == []
     assert pq.read_schema(tmp_path / "out.parquet").names == ["text", *OURS]
 
@@ -224,7 +233,7 @@ def test_bad_rows_of_files_are_kept_with_an_error_or_refused(tmp_path, small_par
     bad = {line: fault for line, fault in BAD_LINES.items() if "label" not in fault}
     given = tmp_path / "in.jsonl"
     given.write_text("\n".join(['{"text": "great film"}', *bad, '{"text": "dull film"}']))
-    report = score(given, tmp_path / "out.jsonl")
+    report = score(given, tmp_path / "out.jsonl", votes=True)
     rows = read_rows(tmp_path / "out.jsonl")
     assert [row["error"] for row in rows] == [None, *bad.values(), None]
     for row in rows[1:-1]:
@@ -265,15 +274,15 @@ def interrupted(monkeypatch):
     """Score until the disk is full, after so many parts."""
 
     def run(source: Path, target: Path, parts: int) -> None:
-        left, before = iter(range(parts)), score_files.pq.write_table
+        left, before = iter(range(parts)), score_files._write_part
 
-        def write(*part: Any, **how: Any) -> None:
+        def write(*part: Any) -> None:
             if next(left, None) is None:
                 raise OSError(28, "No space left on device")
-            before(*part, **how)
+            before(*part)
 
         with monkeypatch.context() as patch:
-            patch.setattr(score_files.pq, "write_table", write)
+            patch.setattr(score_files, "_write_part", write)
             with refuses("cannot be written: no space left .* continues after them"):
                 score(source, target)
         assert not target.exists()
@@ -296,26 +305,28 @@ def test_an_interrupted_job_goes_on_to_the_same_rows(
     assert not list(tmp_path.rglob(".*.parts"))
 
 
-@pytest.mark.parametrize("change", ["model", "input", "damage"])
+@pytest.mark.parametrize("change", ["model", "votes", "input", "damage"])
 def test_parts_of_another_job_and_damaged_parts_are_not_used(
     change, tmp_path, small_parts, interrupted
 ):
     given = write_rows(tmp_path, "in.jsonl", COLUMNS)
-    model, texts = MODEL, list(TEXTS)
+    model, texts, votes = MODEL, list(TEXTS), False
     interrupted(given, tmp_path / "out.jsonl", 4)
     if change == "model":
         model = small_model(1)
+    elif change == "votes":
+        votes = True
     elif change == "input":
         texts[0] = "great"
         write_rows(tmp_path, "in.jsonl", COLUMNS | {"text": texts})
     else:
-        part = next(tmp_path.rglob("*.parquet"))
+        part = next(tmp_path.rglob(".*.parts/*"))
         data = bytearray(part.read_bytes())
         data[len(data) // 3] ^= 1
         part.write_bytes(data)
-    report = score(given, tmp_path / "out.jsonl", model)
-    assert report.scored_before == (0 if change == "model" else 27)
-    expected = model.score_table(pa.table(COLUMNS | {"text": texts}))
+    report = score(given, tmp_path / "out.jsonl", model, votes=votes)
+    assert report.scored_before == (0 if change in ("model", "votes") else 27)
+    expected = model.score_table(pa.table(COLUMNS | {"text": texts}), votes=votes)
     assert read_rows(tmp_path / "out.jsonl") == expected.to_pylist()
 
 

@@ -1,8 +1,8 @@
 """Classify every row of a table of any size.
 
-Writes the table with columns for the label, whether it is decided, its probability, the leaders,
-the active tokens, their votes and what they attend to, and what was wrong with a row. If it is
-interrupted, the same command continues after the parts that were written.
+Writes the table with columns for the label, whether it is decided, its probability, and what was
+wrong with a row; with --votes also for the leaders, the active tokens, their votes and what they
+attend to. If it is interrupted, the same command continues after the parts that were written.
 
 Of a folder all Parquet files are read, in the order of their names: part-10 before part-2. Anything
 else in it is named on stderr."""
@@ -25,6 +25,7 @@ OPTIONS = {
     "-o --output": opt.value("FILE", "Table to write.", required=True),
     **opt.MODEL,
     **opt.COLUMN_OF_TEXTS,
+    "--votes": opt.flag("Also write the words behind each label, which takes longer."),
     "--on-bad-rows": {
         "choices": ("null", "refuse"),
         "default": "null",
@@ -43,7 +44,7 @@ def run(args: Namespace) -> None:
     from hardmax.text.score_files import score_file
     from hardmax.text.shipped import load_model
 
-    how = {"text": args.text, "on_bad_rows": args.on_bad_rows, "force": args.force}
+    how = {name: getattr(args, name) for name in ("text", "votes", "on_bad_rows", "force")}
     target = check_path(args.output, "`output`")
     model = load_model(args.model)
     began = time.perf_counter()

@@ -1,8 +1,9 @@
 """Tables in files scored, of any size, part by part.
 
-Until the output is finished, its parts are in the folder `.NAME.parts` beside it, Parquet files
-named by a digest of what they were made from: rows, model and options. If the work was interrupted,
-parts that are there already are not scored again, unless their pages have other checksums.
+Until the output is finished, our columns of its parts are in the folder `.NAME.parts` beside it,
+in files named by a digest of what they were made from: texts, model and options. If the work was
+interrupted, parts that are there already are not scored again, unless they are damaged: each file
+begins with a digest of the rest.
 """
 
 # pyright: reportAttributeAccessIssue=false
@@ -31,6 +32,7 @@ from hardmax.text.scoring import Scorer
 from hardmax.text.text_model import TextModel
 
 _LISTED = 100  # bad rows that are named
+_DIGEST = 20  # bytes
 Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
 
 
@@ -52,15 +54,15 @@ class ScoringReport:
     scored_before: int = 0
     """Rows that an earlier run had scored."""
 
-    def add(self, part: tables.Batch, scored: Any, is_new: bool) -> None:
+    def add(self, part: tables.Batch, answers: Any, is_new: bool) -> None:
         """Count the rows of a part."""
-        self.rows += len(scored)
-        self.scored_before += 0 if is_new else len(scored)
+        self.rows += len(answers)
+        self.scored_before += 0 if is_new else len(answers)
         self.bad += len(part.faults)
         for row, fault in sorted(part.faults.items())[: _LISTED - len(self.bad_rows)]:
             self.bad_rows.append([part.place(row), fault])
-        self.labels.update(map(str, scored[self.columns["label"]].drop_null().to_pylist()))
-        self.undecided += scored[self.columns["decided"]].to_pylist().count(False)
+        self.labels.update(map(str, answers[self.columns["label"]].drop_null().to_pylist()))
+        self.undecided += answers[self.columns["decided"]].to_pylist().count(False)
 
 
 def score_file(
@@ -69,6 +71,7 @@ def score_file(
     target: Path,
     *,
     text: str | None = None,
+    votes: bool = False,
     on_bad_rows: str = "null",
     force: bool = False,
     progress: Progress = lambda share, rows: None,
@@ -81,22 +84,25 @@ def score_file(
     folder = target.with_name(f".{target.name}.parts")
     with _opened(source) as table:
         text = tables.choose_column(text, "text", table.names, table.shown)
-        scorer, stored = Scorer(model, table.names, on_bad_rows), table.schema(text)
+        scorer, stored = Scorer(model, table.names, votes, on_bad_rows), table.schema(text)
         schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
         report = ScoringReport(text, scorer.names)
-        asked = repr([__version__, model._digest, text, str(schema)])
+        asked = repr([__version__, model._digest, str(scorer.schema)]).encode()
 
-        def scored() -> Iterator[tuple[Any, Path | None]]:
+        def scored() -> Iterator[tuple[Any, Any, Path | None]]:
             for number, part in enumerate(table.batches(text)):
-                path = folder / f"{number}-{_hash_part(asked, part)}.parquet"
-                rows = _read_part(path)
-                is_new = rows is None
-                if rows is None:
-                    answers = scorer.answer(part.table[text], part.faults, part.place)
-                    rows = pa.Table.from_arrays([*part.table, *answers], schema=schema)
-                report.add(part, rows, is_new)
+                texts = part.table[text]
+                content = _bytes_of(pa.table({"": texts}))
+                digest = _digest(asked, repr(part.faults).encode(), content)
+                path = folder / f"{number}-{digest.hex()}"
+                answers = _read_part(path)
+                is_new = answers is None
+                if answers is None:
+                    answers = scorer.answer(texts, part.faults, part.place)
+                report.add(part, answers, is_new)
                 progress(part.share, report.rows - report.scored_before)
-                yield rows, path if is_new else None
+                rows = pa.Table.from_arrays([*part.table, *answers], schema=schema)
+                yield rows, answers, path if is_new else None
 
         try:
             with drafted(target) as draft, _writer(draft, schema, target) as write:
@@ -140,41 +146,54 @@ def _opened(source: str) -> Iterator[Any]:
         yield tables.LineTable(path.rename(path.with_suffix(suffix)), "standard input")
 
 
-def _hash_part(asked: str, part: tables.Batch) -> str:
-    """What tells this work on these rows from any other."""
+def _digest(*contents: Any) -> bytes:
+    joined = hashlib.blake2b(digest_size=_DIGEST)
+    for content in contents:
+        joined.update(content)
+    return joined.digest()
+
+
+def _bytes_of(table: Any) -> Any:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, part.table.schema) as stream:
-        stream.write_table(part.table)
-    content = hashlib.sha256(f"{asked}{part.faults}".encode())
-    content.update(sink.getvalue())
-    return content.hexdigest()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue()
 
 
 def _read_part(path: Path) -> Any:
-    """The rows of a part, if it is there, and as it was written."""
+    """The answers of a part, if they are there, and as they were written."""
     try:
-        return pq.ParquetFile(path, page_checksum_verification=True).read()
-    except (OSError, ValueError):  # of the system, and of pyarrow
+        content = path.read_bytes()
+    except OSError:
         return None
+    answers = content[_DIGEST:]
+    is_whole = _digest(answers) == content[:_DIGEST]
+    return pa.ipc.open_stream(answers).read_all() if is_whole else None
 
 
-def _write_behind(write: Callable[[Any], Any], parts: Iterator[tuple[Any, Path | None]]) -> None:
-    """Write each part while the next is scored: to its own file, if it has none yet, and to the
-    output."""
+def _write_part(path: Path, answers: Any) -> None:
+    content = _bytes_of(answers)
+    path.parent.mkdir(exist_ok=True)
+    with drafted(path) as draft:
+        draft.write_bytes(_digest(content) + content)
 
-    def keep(rows: Any, path: Path | None) -> None:
+
+def _write_behind(
+    write: Callable[[Any], Any], parts: Iterator[tuple[Any, Any, Path | None]]
+) -> None:
+    """Write each part while the next is scored: its answers to a file of their own, if they are in
+    none yet, and its rows to the output."""
+
+    def keep(rows: Any, answers: Any, path: Path | None) -> None:
         if path is not None:
-            path.parent.mkdir(exist_ok=True)
-            with drafted(path) as draft:
-                plain = {"compression": "none", "use_dictionary": False}
-                pq.write_table(rows, draft, write_page_checksum=True, **plain)
+            _write_part(path, answers)
         write(rows)
 
     with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
         writing = pool.submit(int)  # nothing yet
-        for rows, path in parts:
+        for part in parts:
             writing.result()
-            writing = pool.submit(keep, rows, path)
+            writing = pool.submit(keep, *part)
         writing.result()
 
 

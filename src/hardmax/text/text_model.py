@@ -260,6 +260,7 @@ class TextModel:
         table: Any,
         *,
         text: str | None = None,
+        votes: bool = False,
         on_bad_rows: str = "null",
     ) -> Any:
         """Table with the model's answer to every row, in columns after its own.
@@ -270,20 +271,23 @@ class TextModel:
             Of pandas, polars, pyarrow, or another library that narwhals knows.
         text : str, optional
             Column of the texts; guessed from common names if omitted.
+        votes : bool, default False
+            Also what each active token adds to the logit, which takes longer.
         on_bad_rows : {"null", "refuse"}, default "null"
             Whether rows without a text get nothing but an `error`, or raise an error.
 
         Returns
         -------
         DataFrame or Table
-            Of the same kind, with the columns `label`, `decided`, `probability`, `leaders`,
-            `active` tokens, their `votes` and the modifiers that they attend to (`attends_to`), and
-            `error`; names that the table already has get the prefix `hardmax_`.
+            Of the same kind, with the columns `label`, `decided`, `probability` and `error`; with
+            `votes` also the `leaders`, the `active` tokens, their `votes` and the modifiers that
+            they attend to (`attends_to`). Names that the table already has get the prefix
+            `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
         from hardmax.text.scoring import score_table
 
-        return score_table(self, table, text, on_bad_rows)
+        return score_table(self, table, text, votes, on_bad_rows)
 
     # ---------------------------------------------------------------- folders
 
