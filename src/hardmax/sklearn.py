@@ -78,8 +78,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     vectors : "auto", "english", path, mapping or None, default "auto"
         Word vectors, from which words get weights that few training texts contain, or none: English
         ones, those of a file in GloVe's text format, or of a mapping. "auto" takes the English ones
-        if there are at most 12,000 texts, which are in English, and held-out texts do not speak
-        against them.
+        if there are at most 12,000 texts, which are in English.
     consistent : bool, default False
         Whether, with two classes, every token must speak for the class in which it is more
         frequent.

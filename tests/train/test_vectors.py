@@ -228,15 +228,6 @@ def test_english_vectors_are_not_used_for_another_language():
     assert "dog" not in model.vocabulary.surfaces
 
 
-def test_vectors_that_only_mislead_are_not_used(monkeypatch):
-    texts, labels = english_texts(60)
-    words = sorted({word for text in texts for word in text.split()})
-    rng = np.random.default_rng(1)
-    noise = read_vectors({word: rng.normal(size=50) for word in words})
-    monkeypatch.setattr(fitting, "read_vectors", lambda source: noise)
-    assert fit(texts, labels).metrics["settings"]["vectors"] is None
-
-
 def test_consistent_models_have_no_vectors():
     texts, labels = english_texts(24)
     model = fit(texts, labels, Settings(consistent=True))

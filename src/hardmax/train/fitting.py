@@ -57,25 +57,15 @@ MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
-FEW_TEXTS = 12_000  # up to so many, English word vectors are tried
+FEW_TEXTS = 12_000  # up to so many, English word vectors help
 MORE = 0.25  # of what its words say: a phrase says so much beside them
 UNEXPLAINED = 1.0  # standard errors of what a phrase says beside its words, on held-out texts
-DOUBT = 0.02  # of held-out log loss: vectors mostly help, and few texts do not say so for sure
 Announce = Callable[[str], None]  # of what training does next
 
 try:  # comes with scikit-learn
     from threadpoolctl import threadpool_limits
 except ImportError:
     threadpool_limits = nullcontext
-
-
-class _Best(NamedTuple):
-    """The best trial with one table of word vectors, or without."""
-
-    loss: float
-    trial: Trial
-    measured: dict[str, Any]
-    vectors: Vectors | None
 
 
 class _Corpus(NamedTuple):
@@ -144,7 +134,7 @@ def fit(
     Examples
     --------
     >>> model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
-    >>> model.analyse(["good", "nothing known"]).decided.tolist()
+    >>> model.analyse(["good", "qwrt"]).decided.tolist()
     [True, False]
     """
     settings = settings or Settings()
@@ -175,7 +165,6 @@ def fit(
 
 def _fit(corpus: _Corpus, classes: np.ndarray, settings: Settings, say: Announce) -> TextModel:
     texts = len(corpus.labels)
-    tables = _read_tables(settings, texts)
     names = first_few(map(shorten, classes.tolist()), 10)
     say(f"{texts:,} texts, {len(classes)} classes: {names}")
     if (fewest := np.bincount(corpus.labels).min()) < FEWEST_GROUPS:
@@ -192,41 +181,32 @@ def _fit(corpus: _Corpus, classes: np.ndarray, settings: Settings, say: Announce
         bags = corpus.encode(candidates, overlapping, reader)
     kept = _speaking(candidates, reader, settings, settings.stop_words or ())
     candidates, bags = take_tokens(candidates, kept), bags.take(kept)
-    best = None
-    for vectors in tables:
-        if best and not (vectors and vectors.suit(candidates)):
-            break
-        say(f"word vectors: {vectors.name if vectors else 'none'}")
-        weigh = partial(_weigh, corpus, reader, vectors)
-        with_vectors = replace(bags, vectors=vectors and vectors.of(candidates))
-        trial, measured = tune(weigh, candidates, with_vectors, settings, say)
-        loss = measured["held_out_log_loss"] + DOUBT * (vectors is None)
-        if best is None or loss < best.loss:
-            best = _Best(loss, trial, measured, vectors)
-        if measured["held_out_accuracy"] == 1 and not measured["held_out_without_active"]:
-            break  # there is nothing to gain
-    assert best is not None
-    return _assemble(best, corpus, classes, reader, settings)
+    vectors = _read_vectors(settings, candidates, texts)
+    say(f"word vectors: {vectors.name if vectors else 'none'}")
+    weigh = partial(_weigh, corpus, reader, vectors)
+    with_vectors = replace(bags, vectors=vectors and vectors.of(candidates))
+    trial, measured = tune(weigh, candidates, with_vectors, settings, say)
+    return _assemble(trial, measured, vectors, corpus, classes, reader)
 
 
 def _assemble(
-    best: _Best,
+    trial: Trial,
+    measured: dict[str, Any],
+    vectors: Vectors | None,
     corpus: _Corpus,
     classes: np.ndarray,
     reader: Reader,
-    settings: Settings,
 ) -> TextModel:
     """The model that all texts give with the chosen settings."""
-    trial, vectors = best.trial, best.vectors
-    chosen: Any = replace(trial.settings, vectors=vectors and vectors.name)
+    settings = trial.settings
+    chosen: Any = replace(settings, vectors=vectors and vectors.name)
     known = corpus, reader, vectors, trial.known, trial.bags
-    _, vocabulary, fitted = _weigh(*known, trial.settings)
+    _, vocabulary, fitted = _weigh(*known, settings)
     vocabulary, fitted = take_tokens(vocabulary, fitted.kept), fitted.of_tokens(fitted.kept)
     if vectors is not None and settings.max_features is None:
-        unwanted = {*settings.exclude, *(trial.settings.stop_words or ())}
+        unwanted = {*settings.exclude, *(settings.stop_words or ())}
         unwanted |= {word for word in vectors.rows if reader.speaks_through(word)}
         vocabulary, fitted = _add_unseen(vocabulary, fitted, vectors, unwanted)
-    measured = dict(best.measured)
     temperature = measured.pop("temperature")
     lengths = list(map(len, corpus.texts.strings()))
     votes = {name: getattr(chosen, name) for name in ("gate", "alpha", "neutral_weight")}
@@ -249,11 +229,14 @@ def _assemble(
     )
 
 
-def _read_tables(settings: Settings, texts: int) -> list[Vectors | None]:
-    """The tables of vectors to try; None for none."""
+def _read_vectors(settings: Settings, known: Vocabulary, texts: int) -> Vectors | None:
+    """The table of word vectors to use, if any."""
+    if settings.vectors is None or (settings.vectors == "auto" and settings.consistent):
+        return None
     if settings.vectors != "auto":
-        return [None if settings.vectors is None else read_vectors(settings.vectors)]
-    return [None] if texts > FEW_TEXTS or settings.consistent else [None, read_vectors("english")]
+        return read_vectors(settings.vectors)
+    english = read_vectors("english") if texts <= FEW_TEXTS else None
+    return english if english and english.suit(known) else None
 
 
 def _add_unseen(
@@ -264,7 +247,8 @@ def _add_unseen(
     least = LIGHT * np.abs(fitted.weights).max(initial=1.0)
     words, more = vectors.unseen(vocabulary, fitted.slope, unwanted, least)
     counts = np.zeros((len(words), vocabulary.counts.shape[1]), dtype=int)
-    every = Vocabulary([*vocabulary.surfaces, *words], np.concatenate([vocabulary.counts, counts]))
+    surfaces = (*vocabulary.surfaces, *words)
+    every = Vocabulary._of(surfaces, np.concatenate([vocabulary.counts, counts]))
     return every, fitted._replace(weights=np.concatenate([fitted.weights, more]))
 
 

@@ -67,12 +67,16 @@ class Vectors:
         usable = (
             row
             for row in np.argsort(-importance, kind="stable").tolist()
-            if heaviest[row] >= least
-            and words[row] not in out
-            and cut_surface(words[row]) == [words[row]]
+            if heaviest[row] >= least and words[row] not in out and _is_word(words[row])
         )
         chosen = list(islice(usable, MOST_UNSEEN))
         return [words[row] for row in chosen], weights[chosen]
+
+
+def _is_word(word: str) -> bool:
+    """Whether texts can contain it as one word."""
+    is_plain = word.isascii() and word.isalpha() and word.islower()
+    return is_plain or cut_surface(word) == [word]
 
 
 def read_vectors(source: Any) -> Vectors:
