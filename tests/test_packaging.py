@@ -109,7 +109,7 @@ def test_the_notice_names_the_sources_of_every_shipped_model():
         sources = json.loads((model / "metrics.json").read_text(encoding="utf-8"))["sources"]
         assert model.name in notice
         for source in sources:
-            named = re.findall(r"[A-Z]\w{3,}(?= (?:et al|and|\d{4}))", source["what"])
+            named = re.findall(r"[A-Z]\w{2,}(?= (?:et al|and|reviews|\d{4}))", source["what"])
             assert named
             assert named == [name for name in named if name in notice]
             assert source["rights"] in ("unknown", "CC BY 4.0", "MIT", "Apache 2.0")
