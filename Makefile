@@ -1,10 +1,16 @@
-# Two commands for a newcomer, `make demo` and `make test`; each sets up what it needs in .venv.
+# For a newcomer: `make page` needs nothing, `make demo` and `make test` set up what they need in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test check browser lint types layers doctests unit heavy coverage docs proofs mutate soak bench release clean
+.PHONY: page demo paper test check browser lint types layers doctests unit heavy coverage docs proofs mutate soak bench release clean
+
+# Points to drag, in your browser: nothing has to be installed but Python.
+page:
+	PYTHONPATH=src $(PYTHON) -m hardmax page --model none -o page.html
+	@echo "If no browser opens, open page.html in yours."
+	@$(PYTHON) -m webbrowser "file://$(CURDIR)/page.html" >/dev/null 2>&1 || true
 
 demo: .venv/basic
 	$(BIN)/hardmax demo --output demo
@@ -123,4 +129,4 @@ release: test
 
 clean:
 	rm -f proofs/*.vo* proofs/*.glob proofs/*.out proofs/.*.aux
-	rm -rf .venv tests/page/node_modules demo paper docs/_build docs/api docs/gallery .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf .venv page.html tests/page/node_modules demo paper docs/_build docs/api docs/gallery .pytest_cache .ruff_cache .hypothesis .benchmarks

@@ -40,6 +40,8 @@ _BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<why>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<code>.*?)^```$",
     flags=re.M | re.S,
 )
+# What a block of Python prints, below it.
+_PRINTED = re.compile(r"\n```text\n(?P<out>.*?)^```$", flags=re.M | re.S)
 # What a command that is refused prints, below it.
 _TOLD = re.compile(r"\n\n```text\n(?P<err>error: [^\n]*\n)```$", flags=re.M)
 
@@ -61,7 +63,7 @@ def run_line(line: str, hardmax: Command) -> None:
 @pytest.mark.parametrize(
     "page", ["README.md", *(pytest.param(page, marks=pytest.mark.docs) for page in PAGES[1:])]
 )
-def test_a_page_runs_from_top_to_bottom(page, hardmax, tmp_path, monkeypatch):
+def test_a_page_runs_from_top_to_bottom(page, hardmax, tmp_path, monkeypatch, capsys):
     missing = [name for name in NEEDS.get(page, ()) if find_spec(name) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed")
@@ -74,7 +76,11 @@ def test_a_page_runs_from_top_to_bottom(page, hardmax, tmp_path, monkeypatch):
         elif block["kind"] == "text":
             continue  # what the block above it prints
         elif block["kind"] == "python":
+            capsys.readouterr()
             exec(compile(block["code"], page, "exec"), names)
+            if printed := _PRINTED.match(block.string, block.end() + 1):
+                lines = capsys.readouterr().out.splitlines()
+                assert [line.rstrip() for line in lines] == printed["out"].splitlines()
         else:
             assert block["kind"] == "sh"
             for line in block["code"].splitlines():

@@ -5,6 +5,8 @@ import gzip
 import hashlib
 import json
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,15 @@ def test_a_newcomer_gets_a_page_that_moves_and_a_model(hardmax, here):
     data = data_of("page.html")
     assert (data["room"], data["version"]) == ("dynamics", hm.__version__)
     assert [model["name"] for model in data["models"]] == ["sentiment-en"]
+
+
+def test_a_page_without_a_model_needs_nothing_but_python(here):
+    source = Path(hm.__file__).parents[1]
+    line = [sys.executable, "-S", "-m", "hardmax", "page", "--model", "none"]
+    surroundings = {"PYTHONPATH": str(source)}
+    done = subprocess.run(line, env=surroundings, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "wrote page.html\n")
+    assert data_of("page.html")["room"] == "dynamics"
 
 
 def test_a_cloud_is_put_in_exactly(hardmax, here):
