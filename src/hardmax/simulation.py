@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
+from hardmax._common.progress import Reporting
 from hardmax._common.validation import (
     InputError,
     Progress,
     check_choice,
     check_int,
-    check_progress,
     check_real,
     require_extra,
 )
@@ -104,6 +104,7 @@ def simulate(
         As in `limit`.
     progress : callable, optional
         Called with (clouds done, clouds), of softmax and normalisation with (layers done, layers).
+        By default a line of stderr says so after two seconds, on a terminal or in a notebook.
     engine : Cpu, Gpu, "cpu" or "gpu", optional
         By default tensors on a GPU stay there, and the CPU does the rest.
 
@@ -120,7 +121,7 @@ def simulate(
     ([1.0, 0.0], 'exact', 0)
     """
     dynamics = check_dynamics(dynamics)
-    check_progress(progress)
+    report = Reporting(progress, "clouds" if dynamics.traits.rational else "layers")
     check_choice(arithmetic, ARITHMETICS, "`arithmetic`")
     if layers is not None:
         layers = check_int(layers, "`layers`", at_least=0)
@@ -131,7 +132,7 @@ def simulate(
     tokens = read_tokens(tokens, columns)
     plan, kernel, read_by = None, None, CPU
     if arithmetic == "float" or not dynamics.traits.rational:
-        walk = _layer_by_layer(dynamics, layers, arithmetic, error, engine, progress)
+        walk = _layer_by_layer(dynamics, layers, arithmetic, error, engine, report)
     else:
         asked = engine_for(tokens, engine)
         solvers = solvers_for(arithmetic, asked, plain=dynamics.traits.plain)
@@ -147,8 +148,8 @@ def simulate(
         return Runs(clouds, container, dynamics, walk)
     if len(plan.solvers) > 1 and takes(clouds, dynamics, layers):
         most = plan.usual if max_layers is None else min(max_layers, plan.usual)
-        kernel = Kernel(clouds, dynamics, layers, most, read_by, progress)
-    return Runs(clouds, container, dynamics, walk, kernel, progress)
+        kernel = Kernel(clouds, dynamics, layers, most, read_by, report)
+    return Runs(clouds, container, dynamics, walk, kernel, report)
 
 
 def read_tokens(tokens: Any, columns: ColumnChoice = None) -> Any:
@@ -163,7 +164,7 @@ def _layer_by_layer(
     arithmetic: str,
     error: float,
     engine: Engine | str | None,
-    progress: Progress | None,
+    report: Reporting,
 ) -> "partial[Run]":
     """What runs a cloud of which no closed form is asked for, or known."""
     if layers is None or engine is not None:
@@ -176,7 +177,7 @@ def _layer_by_layer(
         irrational = "softmax and normalisation are irrational: use 'certified' or 'float'"
         raise InputError(f"`arithmetic` 'exact': {irrational}.")
     how["error"] = check_real(error, "`error`", above=0)
-    return partial(enclose, **how, progress=progress)
+    return partial(enclose, **how, report=report)
 
 
 def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:

@@ -14,6 +14,7 @@ import numpy as np
 from hardmax import __version__
 from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder
+from hardmax._common.progress import Search
 from hardmax._common.validation import InputError, check_int, check_path, require_extra, shorten
 from hardmax._tokens.rationals import plain
 from hardmax.clouds import gaussian
@@ -58,12 +59,14 @@ def sweep(
     Returns
     -------
     pyarrow.Table
-        A row for each cloud and each dynamics.
+        A row for each cloud and each dynamics. After Ctrl-C, the rows of the first tasks, with a
+        warning and ``"interrupted"`` among the metadata of the schema.
 
     Notes
     -----
     Rows are computed in tasks of joblib: ``with joblib.parallel_config(backend="loky", n_jobs=8)``
-    (or "dask", "ray") is all it takes to run them elsewhere, and ``verbose=10`` to see progress.
+    (or "dask", "ray") is all it takes to run them elsewhere. A line of stderr says how many are
+    done after two seconds, on a terminal or in a notebook.
 
     Examples
     --------
@@ -82,18 +85,34 @@ def sweep(
         if not isinstance(name, str) or not (callable(observable) or is_attribute):
             problem = f"{shorten(observable)} is neither an attribute of Limit nor a function"
             raise InputError(f"`observables`: {problem}.")
-    pairs = product(layers.items(), _groups(grid, maker, {"dynamics", *seen}))
+    pairs = [*product(layers.items(), _groups(grid, maker, {"dynamics", *seen}))]
     folder = output
     if output is not None:
         folder = make_folder(check_path(output, "`output`"), "`output`")
     run = joblib.delayed(_run)
     tasks = (run(maker, cells, name, layer, seen, folder) for (name, layer), cells in pairs)
-    tables, found = zip(*joblib.Parallel()(tasks), strict=True)
-    if any(found):
+    # Not all backends give what is done before all is.
+    backend: Any = joblib.parallel.get_active_backend()[0]
+    can_yield = backend.supports_return_generator
+    results: Any = joblib.Parallel(return_as="generator" if can_yield else "list")(tasks)
+    tables, rows_before = [], 0
+    with Search(None, "tasks") as report:
+        for table, found in results:
+            tables.append(table)
+            rows_before += found
+            report(len(tables), len(pairs))
+    if rows_before:
         unseen = "if you have changed the code of your own functions, use a new folder"
-        warnings.warn(f"{sum(found)} rows were in `{output}`; {unseen}", stacklevel=2)
+        warnings.warn(f"{rows_before} rows were in `{output}`; {unseen}", stacklevel=2)
+    if not tables:
+        raise KeyboardInterrupt
     # In some tables a column may have no value at all, and so no type.
-    return pa.concat_tables(tables, promote_options="permissive")
+    table = pa.concat_tables(tables, promote_options="permissive")
+    if report.interrupted:
+        part = f"{len(tables)} of {len(pairs)} tasks"
+        warnings.warn(f"interrupted: the table has the rows of {part}", stacklevel=2)
+        table = table.replace_schema_metadata({"interrupted": part})
+    return table
 
 
 def _groups(grid: Any, maker: Any, taken: set[Any]) -> list[list[dict[str, Any]]]:
@@ -151,7 +170,8 @@ def _run(
             table = parquet.read_table(path)
             if table.schema.metadata[b"digest"].decode() == joblib.hash(table.to_pydict()):
                 return table, len(table)
-    found = limits([maker(**cell) for cell in cells], dynamics)
+    quiet: Any = {"progress": lambda done, total: None}
+    found = limits([maker(**cell) for cell in cells], dynamics, **quiet)
     columns = {"dynamics": [name] * len(cells)}
     columns |= {argument: [cell[argument] for cell in cells] for argument in cells[0]}
     columns |= {what: [_value(lim, seen[what]) for lim in found] for what in seen}

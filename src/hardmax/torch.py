@@ -6,12 +6,15 @@ from fractions import Fraction
 from math import expm1, log
 from typing import Any
 
-import torch
-from torch import Tensor, nn
-
-from hardmax._common.validation import InputError, check_bool, check_int
+from hardmax._common.validation import InputError, MissingExtra, check_bool, check_int
 from hardmax._layer.rules import check_definite
 from hardmax.dynamics import Dynamics
+
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError:
+    raise MissingExtra("`hardmax.torch`", "torch") from None
 
 __all__ = ["HardmaxAttention"]
 

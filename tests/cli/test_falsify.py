@@ -29,6 +29,12 @@ def test_a_counterexample_is_printed_and_its_proofs_are_written(spec, hardmax):
     assert document == {"hardmax": hm.__version__} | found.to_dict()
 
 
+def test_a_statement_is_typed_without_a_file(spec, hardmax):
+    found = hm.falsify(STATEMENT, tries=9, seed=5)
+    assert hardmax(f"falsify '{STATEMENT}' --tries 9 --seed 5").out == f"{found}\n"
+    assert json.loads(hardmax("falsify true.toml --tries 4 --json").out)["tried"] == 4
+
+
 def test_none_found_is_no_failure_and_no_proof(spec, hardmax):
     ended = hardmax("falsify true.toml -o proof.json")
     assert (ended.code, ended.err[:16]) == (0, "no proof written")

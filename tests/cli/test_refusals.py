@@ -25,7 +25,6 @@ FILES = {
     "unknown.toml": "[grid]\nn = 3\nd = 2\nsize = 4\n[dynamics.one]\nalpha = 1",
     "cube.toml": "maker = 'cube'\n[grid]\nn = 3\n[dynamics.one]\nalpha = 1",
     "false.toml": 'statement = "all tokens meet"',
-    "flat.toml": 'statement = "the earth is flat"',
     "wide.toml": 'statement = "all tokens meet"\nwidth = 3',
     "tilted.toml": '[grid]\nn = 3\nd = 2\n[dynamics.one]\nalpha = 1\nmetric = "tilted"',
 }

@@ -18,8 +18,9 @@ from flint import fmpq_poly, fmpz_poly
 
 from hardmax import figures
 from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
-from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, Progress, check_int, check_progress, shorten
+from hardmax._common.format import first_few, pluralize
+from hardmax._common.progress import Search
+from hardmax._common.validation import InputError, Progress, check_int, shorten
 from hardmax._exact.vectors import exact_table, flint
 from hardmax._layer.parts import read_step
 from hardmax._layer.rules import check_dimension
@@ -70,12 +71,15 @@ class Bifurcations:
     ends. What happens exactly there `limit` tells, if they are rational."""
     intervals: tuple[Interval, ...]
     """What lies between them and the ends of the range: open intervals."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the search: then the last interval was not looked at."""
 
     def __repr__(self) -> str:
         ends = f"alpha from {self.intervals[0].low} to {self.intervals[-1].high}"
-        values = ", ".join(map(str, self.values))
+        values = first_few(map(str, self.values), 4)
         undecided = sum(interval.outcome is None for interval in self.intervals)
         left = f"; {pluralize(undecided, 'interval')} not decided" if undecided else ""
+        left += ", interrupted" * self.interrupted
         return f"Bifurcations({ends}: {values or 'nothing changes'}{left})"
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
@@ -117,12 +121,13 @@ def bifurcations(
         Step sizes at which the cloud has not settled by this layer are left undecided. Polynomials
         have twice its degree.
     progress : callable, optional
-        Called with how many step sizes have been tried, and with how many there may be.
+        Called with how many step sizes have been tried, and with how many there may be. By default
+        a line of stderr says so after two seconds, and how far it is.
 
     Returns
     -------
     Bifurcations
-        The values, and what happens between them.
+        The values, and what happens between them. After Ctrl-C, what there was by then.
 
     Examples
     --------
@@ -143,17 +148,21 @@ def bifurcations(
         )
     cloud = read_one(tokens)
     check_dimension(Dynamics(1, metric), cloud.tokens.shape[1])
-    progress = check_progress(progress)
     max_layers = check_int(max_layers, "`max_layers`", at_least=1, at_most=500)
     search = _Search(cloud.tokens, metric, max_layers)
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
     intervals: list[Interval] = []
-    for cell in search.cells(*ends, progress):
-        if intervals and intervals[-1].outcome == cell.outcome:
-            intervals[-1] = intervals[-1]._replace(high=cell.high)
-        else:
-            intervals.append(cell)
-    return Bifurcations(tuple(each.low for each in intervals[1:]), tuple(intervals))
+    with Search(progress, "step sizes") as report:
+        for cell in search.cells(*ends, report):
+            if intervals and intervals[-1].outcome == cell.outcome:
+                intervals[-1] = intervals[-1]._replace(high=cell.high)
+            else:
+                intervals.append(cell)
+    if report.interrupted:
+        reached = intervals[-1].high if intervals else ends[0]
+        intervals.append(Interval(reached, ends[1], None))
+    values = tuple(each.low for each in intervals[1:])
+    return Bifurcations(values, tuple(intervals), report.interrupted)
 
 
 class _Search:
@@ -171,15 +180,15 @@ class _Search:
         self.roots: dict[tuple[int, ...], list[AlgebraicNumber]] = {}
 
     def cells(
-        self, low: AlgebraicNumber, high: AlgebraicNumber, progress: Progress
+        self, low: AlgebraicNumber, high: AlgebraicNumber, report: Search
     ) -> Iterator[Interval]:
         """Open intervals that fill the range but for finitely many numbers."""
         gaps, left = [(low, high)], low
         for runs in range(_MOST_RUNS):
-            progress(runs, _MOST_RUNS)
             if not gaps:
                 return
             left, right = gaps.pop()
+            report(runs, _MOST_RUNS, f"at most, alpha from {float(left):.4g} on")
             alpha = between(left, right)
             at = AlgebraicNumber.of(alpha)
             outcome, polynomials = self.run(alpha)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.format import pluralize
+from hardmax._common.format import first_few, format_exact, pluralize
+from hardmax._common.progress import Search
 from hardmax._common.validation import InputError, check_list
 from hardmax._layer.attention import Softmax
 from hardmax._layer.rules import check_plain
@@ -38,11 +39,15 @@ class SoftmaxGap:
     one limit."""
     layers: int
     """Over how many layers the distances are taken."""
+    interrupted: bool = False
+    """Whether it ended by Ctrl-C: then there are fewer betas than were asked for."""
 
     def __repr__(self) -> str:
         pairs = zip(self.betas, self.distances, strict=True)
-        apart = ", ".join(f"{distance:.4g} at beta {float(beta):g}" for beta, distance in pairs)
-        return f"SoftmaxGap({apart}; {pluralize(self.layers, 'layer')}, delta {self.delta})"
+        apart = (f"{distance:.4g} at beta {float(beta):g}" for beta, distance in pairs)
+        depth = f"{pluralize(self.layers, 'layer')}, delta {format_exact(self.delta)}"
+        left = ", interrupted" * self.interrupted
+        return f"SoftmaxGap({first_few(apart, 2)}; {depth}{left})"
 
 
 def softmax_gap(
@@ -72,7 +77,7 @@ def softmax_gap(
     Returns
     -------
     SoftmaxGap
-        The distances, and what they may depend on.
+        The distances, and what they may depend on. After Ctrl-C, those found by then.
 
     Notes
     -----
@@ -106,12 +111,18 @@ def softmax_gap(
         layers = _depth(lim, numbers[-1])
     hard = simulate(tokens, plain, layers=layers)
     distances, errors = [], []
-    for beta in numbers:
-        softmax = Dynamics(plain.alpha, plain.metric, attention=Softmax(beta))
-        soft = simulate(tokens, softmax, layers=layers, error=error)
-        distances.append(float(np.abs(np.asarray(soft) - np.asarray(hard)).max()))
-        errors.append(above(soft.error + hard.error + float(np.spacing(distances[-1]))))
-    return SoftmaxGap(numbers, np.array(distances), np.array(errors), _delta(lim), layers)
+    with Search(None, "temperatures") as search:
+        for done, beta in enumerate(numbers):
+            search(done, len(numbers))
+            softmax = Dynamics(plain.alpha, plain.metric, attention=Softmax(beta))
+            soft = simulate(tokens, softmax, layers=layers, error=error)
+            distance = float(np.abs(np.asarray(soft) - np.asarray(hard)).max())
+            errors.append(above(soft.error + hard.error + float(np.spacing(distance))))
+            distances.append(distance)
+    if not distances:
+        raise KeyboardInterrupt
+    arrays, known = (np.array(distances), np.array(errors)), numbers[: len(distances)]
+    return SoftmaxGap(known, *arrays, _delta(lim), layers, search.interrupted)
 
 
 def _scores(points: np.ndarray, dynamics: Dynamics) -> np.ndarray:

@@ -92,6 +92,17 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
+def format_exact(number: Any) -> str:
+    """An exact number if it is short, else a float.
+
+    >>> from fractions import Fraction
+    >>> format_exact(Fraction(1, 3)), format_exact(Fraction(1, 3**99))
+    ('1/3', 'about 5.820976e-48')
+    """
+    written = str(number)
+    return written if len(written) <= 20 else f"about {float(number):.7g}"
+
+
 def format_probability(probability: float) -> str:
     """A probability for people, which never claims certainty, even where floats have rounded to it.
 

@@ -115,13 +115,11 @@ def check_real(
     raise _wrong(name, f"a finite number{bounds}", value)
 
 
-def check_progress(progress: Any) -> Progress:
-    """What is called; for None, a function that does nothing."""
-    if progress is None:
-        return lambda done, total: None
-    if not callable(progress):
-        raise _wrong("`progress`", "None or a function of (done, total)", progress)
-    return progress  # pyright: ignore[reportReturnType]
+def check_progress(progress: Any) -> Progress | None:
+    """None, or what is called."""
+    if progress is None or callable(progress):
+        return progress  # pyright: ignore[reportReturnType]
+    raise _wrong("`progress`", "None or a function of (done, total)", progress)
 
 
 def check_bool(value: Any, name: str) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._common.progress import Reporting
 from hardmax._common.validation import InputError
 from hardmax._exact.argmax import directions_of, products
 from hardmax._layer.rules import check_plain
@@ -46,7 +47,7 @@ def radius(run: Run) -> float:
         raise InputError(f"`radius`: {settled}, but only {MOST_LAYERS:,} are looked at.")
     counts, smallest = run.points.multiplicities, math.inf
     copies = bool((counts > 1).any())
-    pending = np.arange(run.points.count)
+    pending, report = np.arange(run.points.count), Reporting(None, "layers")
     for phase in run.exact_phases():
         choices = phase.choices
         # Copies of a token may be moved apart.
@@ -56,10 +57,12 @@ def radius(run: Run) -> float:
         for layer in range(phase.layer, until):
             positions = phase.exactly.later(range(run.points.count), layer - phase.layer)
             cloud = IntegerCloud.of(np.array(positions, dtype=object))
+            report(layer, (run.settled_at or 0) + 1)
             at_layer = _of_layer(cloud, choices.indices, pending, run.dynamics, copies)
             smallest = min(smallest, at_layer)
             pending = pending[~choices.follows_leader[pending]]
         if not len(pending):
+            report.end()
             return smallest
     return 0.0
 

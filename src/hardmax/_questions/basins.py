@@ -22,11 +22,11 @@ from flint import fmpz_mat
 
 from hardmax import figures
 from hardmax._common.cached import cached_property
+from hardmax._common.progress import Search
 from hardmax._common.validation import (
     InputError,
     Progress,
     check_int,
-    check_progress,
     check_real,
     normalize_index,
     shorten,
@@ -101,11 +101,15 @@ class Basins:
     """What is proved, the largest region first."""
     undecided: Region
     """What is left of the box."""
+    interrupted: bool = False
+    """Whether the search ended by Ctrl-C."""
 
     def __repr__(self) -> str:
         regions = (*self.regions, self.undecided)
         shares = [f"{region.name} {100 * region.share:.1f} %" for region in regions]
-        return f"Basins(token {self.token}: {', '.join(shares)})"
+        shares = [*shares[:3], "…", shares[-1]] if len(shares) > 5 else shares
+        left = ", interrupted" * self.interrupted
+        return f"Basins(token {self.token}: {', '.join(shares)}{left})"
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the regions in the plane, or on the line (extra `figures`).
@@ -151,12 +155,13 @@ def basins(
     effort : int, default 4000
         Parts of the box looked at, at most.
     progress : callable, optional
-        Called with how many parts have been looked at, and with `effort`.
+        Called with how many parts have been looked at, and with `effort`. By default a line of
+        stderr says so after two seconds.
 
     Returns
     -------
     Basins
-        A region for each end, and what is undecided.
+        A region for each end, and what is undecided; after Ctrl-C, what there was by then.
 
     Notes
     -----
@@ -179,7 +184,6 @@ def basins(
         raise InputError(f"`tokens` have {d} coordinates; `basins` cuts the plane or the line.")
     tolerance = check_real(tolerance, "`tolerance`", at_least=0, at_most=1)
     effort = check_int(effort, "`effort`", at_least=1)
-    progress = check_progress(progress)
     starts = _read_box(box, cloud)
     names = [*range(n + 1)]
     if token is not None:
@@ -187,9 +191,10 @@ def basins(
         cloud = np.delete(cloud, moved, axis=0)
         names = [*names[:moved], *names[moved + 1 : n], moved]
     search = _Search(cloud, names, dynamics, starts)
-    search.run(tolerance, effort, progress)
-    regions, undecided = search.regions()
-    return Basins(names[-1], to_fractions(cloud, "`tokens`"), starts, regions, undecided)
+    with Search(progress, "parts of the box") as report:
+        search.run(tolerance, effort, report)
+    others, interrupted = to_fractions(cloud, "`tokens`"), report.interrupted
+    return Basins(names[-1], others, starts, *search.regions(), interrupted)
 
 
 def _read_box(box: Any, tokens: np.ndarray) -> Intervals:
@@ -273,7 +278,8 @@ class _Search:
     def __init__(
         self, cloud: np.ndarray, names: Sequence[int], dynamics: Dynamics, box: Intervals
     ) -> None:
-        self.alpha, self.d, self.names, self.counts = dynamics.alpha, len(box), [], []
+        self.alpha, self.d = dynamics.alpha_at(0), len(box)
+        self.names, self.counts = [], []
         unit, rows = 1, []
         if len(cloud):
             points = merge(Cloud(cloud))
@@ -298,25 +304,33 @@ class _Search:
         self.area = whole.area
         self._push(whole, start, start.candidates)
 
-    def run(self, tolerance: float, effort: int, progress: Progress) -> None:
+    def run(self, tolerance: float, effort: int, report: Search) -> None:
         """Decide cells, the largest first, until little is left."""
         for looked in range(effort):
             if not self.queue or self.left <= tolerance:
                 break
             if looked % _OFTEN == 0:
-                progress(looked, effort)
-            self._decide()
-        progress(effort, effort)
+                report(looked, effort)
+            # It stays in the queue until it is decided: Ctrl-C loses no cell.
+            weight, _, cell, *known = self.queue[0]
+            end, parts = self._decide(cell, *known)
+            heapq.heappop(self.queue)
+            self.left += weight
+            for part in parts:
+                self._push(*part)
+            if not parts:
+                self.ends[end].append(cell)
+        report(effort, effort)
 
     def _push(self, cell: Cell, at: _Positions, candidates: Sets) -> None:
         share = float(cell.area / self.area)
         self.left += share
         heapq.heappush(self.queue, (-share, next(self.numbers), cell, at, candidates))
 
-    def _decide(self) -> None:
-        """Decide the largest cell that is open, or cut it."""
-        weight, _, cell, at, candidates = heapq.heappop(self.queue)
-        self.left += weight
+    def _decide(
+        self, cell: Cell, at: _Positions, candidates: Sets
+    ) -> tuple[int | None, list[tuple[Cell, _Positions, Sets]]]:
+        """Where the token ends if it starts in a cell; if that depends, the parts of the cell."""
         while at.layer < _MOST_LAYERS:
             sets = dict(candidates)
             for asked in self._asked(at, sets):
@@ -324,19 +338,13 @@ class _Search:
                 if lead is None:
                     continue
                 parts = cell.split(lead)
-                if len(parts) == 1:
-                    self.ends[None].append(cell)
-                    return
-                for part in parts:
-                    self._push(part, at, sets)
-                return
+                return None, [(part, at, sets) for part in parts] if len(parts) > 1 else []
             if at.follows_leader(self.token, sets):
                 (leader,) = sets[self.token]
-                self.ends[self.names[leader]].append(cell)
-                return
+                return self.names[leader], []
             at = at.after(sets, self.alpha, self.counts)
             candidates = at.candidates
-        self.ends[None].append(cell)
+        return None, []
 
     def _asked(self, at: _Positions, sets: Sets) -> Iterator[Iterable[int]]:
         """The points to ask: others than the token and whom it attends to only if these do not

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.format import pluralize
+from hardmax._common.progress import Search
 from hardmax._common.validation import (
     InputError,
     Progress,
     check_choice,
     check_int,
     check_list,
-    check_progress,
     shorten,
 )
 from hardmax._questions.draws import MASKS, MATRICES, Case, draw_case, smaller
@@ -160,30 +160,26 @@ def falsify(
     tries = check_int(tries, "`tries`", at_least=1)
     rng = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
     max_layers = check_int(max_layers, "`max_layers`", at_least=1)
-    progress = check_progress(progress)
+    search = Search(progress, "cases")
     drawn = _read_drawn(named.drawn | drawn)
     tried = undecided = 0
     found = broken = None
     cases: Iterator[Case] = iter(())
-    interrupted = False
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), search:
         warnings.filterwarnings("ignore", "the theorem does not apply")
-        try:
-            while tried < tries and found is None:
-                case = draw_case(rng, **drawn)
-                says, lim = _ask(named, case, max_layers)
-                tried += 1
-                undecided += says is None
-                if isinstance(says, Broken):
-                    found, broken, cases = lim, says, smaller(case)
-                progress(tried, tries)
-            while (nearer := next(cases, None)) is not None:
-                says, lim = _ask(named, nearer, max_layers)
-                if isinstance(says, Broken):
-                    found, broken, cases = lim, says, smaller(nearer)
-        except KeyboardInterrupt:
-            interrupted = True
-    return Falsification(named.name, tried, undecided, found, broken, interrupted)
+        while tried < tries and found is None:
+            case = draw_case(rng, **drawn)
+            says, lim = _ask(named, case, max_layers)
+            tried += 1
+            undecided += says is None
+            if isinstance(says, Broken):
+                found, broken, cases = lim, says, smaller(case)
+            search(tried, tries)
+        while (nearer := next(cases, None)) is not None:
+            says, lim = _ask(named, nearer, max_layers)
+            if isinstance(says, Broken):
+                found, broken, cases = lim, says, smaller(nearer)
+    return Falsification(named.name, tried, undecided, found, broken, search.interrupted)
 
 
 def _ask(statement: Named, case: Case, max_layers: int) -> tuple[bool | Broken | None, Limit]:

@@ -26,13 +26,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import fmpq_mat
 
-from hardmax._common.format import pluralize
+from hardmax._common.format import format_exact, pluralize
+from hardmax._common.progress import Search
 from hardmax._common.validation import (
     InputError,
     Progress,
     check_choice,
     check_int,
-    check_progress,
     normalize_index,
     shorten,
 )
@@ -85,6 +85,8 @@ class MetricSearch:
     numbers would be 0. For a symmetric A, the sum plus its transpose is 0."""
     squares: tuple[WeighedSquare, ...] = ()
     """What else is in that sum if A is to be positive definite: v v^T times its weight."""
+    interrupted: bool = False
+    """Whether the search ended by Ctrl-C."""
 
     @property
     def decided(self) -> bool:
@@ -96,11 +98,9 @@ class MetricSearch:
 
     def __repr__(self) -> str:
         if self.metric is not None:
-            written = str(self.margin)
-            lead = written if len(written) <= 20 else f"about {float(self.margin):.7g}"
-            return f"MetricSearch(found, each lead at least {lead})"
+            return f"MetricSearch(found, each lead at least {format_exact(self.margin)})"
         if not self.decided:
-            return "MetricSearch(undecided)"
+            return f"MetricSearch(undecided{', interrupted' * self.interrupted})"
         return f"MetricSearch(impossible: proved by {pluralize(len(self.proof), 'lead')})"
 
 
@@ -130,13 +130,14 @@ def find_metric(
         How many vectors v with <A v, v> > 0 may be tried before a positive definite one is left
         undecided.
     progress : callable, optional
-        Called as ``progress(done, total)`` with the number of vectors tried and `max_cuts`.
+        Called as ``progress(done, total)`` with the number of vectors tried and `max_cuts`. By
+        default a line of stderr says so after two seconds.
 
     Returns
     -------
     MetricSearch
         A rational metric with a large margin, or the proof that there is none; undecided if floats
-        find neither, as of leads that are a billion times as small as others.
+        find neither, as of leads that are a billion times as small as others, or after Ctrl-C.
 
     Examples
     --------
@@ -151,14 +152,15 @@ def find_metric(
     points = merge(read_one(tokens))
     check_choice(kind, KINDS, "`kind`")
     max_cuts = check_int(max_cuts, "`max_cuts`", at_least=1)
-    progress = check_progress(progress)
     wishes = _read_wishes(leaders, followers, points.of_token.tolist())
     leads = [(i, c, j) for i, c in wishes for j in range(points.count) if j != c]
     if not leads:  # a single point leads, whatever A is
         identity = to_fractions(np.eye(points.dimension), "`metric`")
         return MetricSearch(identity, Fraction(0))
     search = _Search(points.integers.numerators, leads, kind)
-    a, weights = search.solve(max_cuts, progress)
+    a, weights = None, {}
+    with Search(progress, "vectors") as report:
+        a, weights = search.solve(max_cuts, report)
     square = points.integers.denominator**2
     if a is not None:
         return MetricSearch(search.matrix(a), search.margin(a) / square)
@@ -169,7 +171,7 @@ def find_metric(
             proof.append(WeighedLead(weight, *names))
         else:
             squares.append(WeighedSquare(weight / square, search.squares[row - len(leads)]))
-    return MetricSearch(None, Fraction(0), tuple(proof), tuple(squares))
+    return MetricSearch(None, Fraction(0), tuple(proof), tuple(squares), report.interrupted)
 
 
 def _read_wishes(
@@ -233,13 +235,13 @@ class _Search:
             self.rows.append(self.row(square, square))
 
     def solve(
-        self, max_cuts: int, progress: Progress
+        self, max_cuts: int, report: Search
     ) -> tuple[list[Fraction] | None, dict[int, Fraction]]:
         """An A, or the weights of rows that add up to 0; neither if that is not decided."""
         given = len(self.rows)
         while True:
             tried = len(self.rows) - given
-            progress(tried, max_cuts)
+            report(tried, max_cuts)
             a, t, weights = self.floats()
             if t <= _TINY and (exact := self.weights(weights)):
                 return None, exact

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
-from hardmax._common.validation import InputError, Progress
+from hardmax._common.progress import Reporting
+from hardmax._common.validation import InputError
 from hardmax._exact.general import union_of
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import Softmax
@@ -59,7 +60,7 @@ def enclose(
     *,
     error: float,
     kind: TensorKind | None,
-    progress: Progress | None,
+    report: Reporting,
 ) -> Run:
     """So many layers, with a proved error."""
     is_softmax, stored = (
@@ -78,9 +79,9 @@ def enclose(
             try:
                 for phase in _layers(points, dynamics, layers, error):
                     phases.append(phase)
-                    if progress is not None and phase.choices is not None and len(phases) > seen:
+                    if phase.choices is not None and len(phases) > seen:
                         seen = len(phases)
-                        progress(phase.layer, layers)
+                        report(phase.layer, layers)
             except Unclear as unclear:
                 problem = str(unclear)
         bits *= 2

@@ -12,9 +12,9 @@ from hardmax import figures
 from hardmax._common.cached import cached_property
 from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.format import pluralize
+from hardmax._common.progress import Reporting
 from hardmax._common.validation import (
     InputError,
-    Progress,
     check_bool,
     check_int,
     check_path,
@@ -411,15 +411,16 @@ class Runs(Tabular, Sequence[Run]):
         dynamics: Dynamics,
         walk: Callable[[Points], Run],
         kernel: Kernel | None = None,
-        progress: Progress | None = None,
+        report: Reporting | None = None,
     ) -> None:
         self._clouds, self._container, self._dynamics = clouds, container, dynamics
         self._walk, self._kernel = walk, kernel
         self._walked: dict[int, Run] = {}
-        for cloud in range(len(clouds)) if kernel is None else kernel.left:
+        left = range(len(clouds)) if kernel is None else kernel.left
+        for done, cloud in enumerate(left, len(clouds) + 1 - len(left)):
             self._walked[cloud] = self._run_of(cloud)
-            if kernel is None and progress is not None:
-                progress(len(self._walked), len(clouds))
+            if report is not None:
+                report(done, len(clouds))
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | ({"_walk": None} if self._kernel is None else {})

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._common.progress import Reporting
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.search import CPU
@@ -84,6 +85,7 @@ def _follow(points: Points, plan: Plan, solver: Solver, kind: TensorKind | None)
     decided: list[tuple[int, str, float]] = []
     since, changed_at, unchanged = np.full(points.count, -1), 0, 0
     work, reason, is_last = 0, "", solver is plan.solvers[-1]
+    report = Reporting(None, "layers")
     # Those that are left out are computed again; the error of what leaves the hull is in each.
     room = max(2, _KEPT // (points.count * points.dimension))
     try:
@@ -92,6 +94,7 @@ def _follow(points: Points, plan: Plan, solver: Solver, kind: TensorKind | None)
             if not is_last and _is_slow(phase, len(decided), unchanged, plan):
                 raise Undecided
             decided.append((phase.layer, phase.decided_by, phase.margin))
+            report(phase.layer, plan.last or plan.usual)
             if not phase.unchanged:
                 changed_at = phase.layer
             ends = phase.until is None or (plan.last is not None and phase.until > plan.last)
@@ -114,6 +117,7 @@ def _follow(points: Points, plan: Plan, solver: Solver, kind: TensorKind | None)
         if not kept or plan.layers is not None:
             raise
         reason = f"exact positions would have more than {MOST_DIGITS:,} digits"
+    report.end()
     latest = kept[-1]
     settled_at = changed_at if latest.until is None else None
     # Up to the end of the phase everything is known.

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.columns import open_parquet
+from hardmax._common.progress import Reporting
 from hardmax._common.validation import (
     InputError,
     Progress,
     check_numeric,
     check_path,
-    check_progress,
     require_extra,
     shorten,
 )
@@ -35,7 +35,7 @@ class LocalChunks:
     dimension: int
     read: Callable[[], Iterator[Any]]
     count: int
-    progress: Progress
+    report: Reporting
 
     def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
         """What a function returns for each chunk; it takes the tokens, the row of the first, and
@@ -46,7 +46,7 @@ class LocalChunks:
             if len(table):
                 yield function(table, first, *arguments)
             first += len(table)
-            self.progress(first, self.count)
+            self.report(first, self.count)
 
 
 @dataclass
@@ -54,7 +54,7 @@ class DaskChunks:
     """Blocks of a dask array, each examined where it is."""
 
     array: Any
-    progress: Progress
+    report: Reporting
 
     def __post_init__(self) -> None:
         if np.isnan(self.array.shape).any():
@@ -80,7 +80,7 @@ class DaskChunks:
                 done = dask.compute(*blocks[start : start + BLOCKS])
             for pieces in done:
                 yield from pieces
-            self.progress(sum(self.sizes[: start + BLOCKS]), first)
+            self.report(sum(self.sizes[: start + BLOCKS]), first)
 
 
 def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...]) -> list[Any]:
@@ -136,20 +136,20 @@ def open_chunks(
     tokens: Any, progress: Progress | None, columns: ColumnChoice
 ) -> LocalChunks | DaskChunks:
     """The chunks of what `is_stream` recognizes."""
-    progress = check_progress(progress)
+    report = Reporting(progress, "tokens")
     if not isinstance(tokens, np.memmap) and not hasattr(tokens, "numblocks"):
-        return _open_dataset(tokens, progress, columns)
+        return _open_dataset(tokens, report, columns)
     if columns is not None:
         raise InputError("`columns` are chosen from files: an array has none.")
     if not isinstance(tokens, np.memmap):
-        return DaskChunks(tokens, progress)
+        return DaskChunks(tokens, report)
     count, dimension = _check_shape(tokens.shape)
     step = max(1, COORDINATES // dimension)
 
     def read() -> Iterator[Any]:
         return (tokens[start : start + step] for start in range(0, count, step))
 
-    return LocalChunks(dimension, read, count, progress)
+    return LocalChunks(dimension, read, count, report)
 
 
 def _check_shape(shape: Any) -> Any:
@@ -159,7 +159,7 @@ def _check_shape(shape: Any) -> Any:
     raise InputError(f"`tokens` must be {wish}, not of shape {shorten(shape)}.")
 
 
-def _open_dataset(tokens: Any, progress: Progress, columns: ColumnChoice) -> LocalChunks:
+def _open_dataset(tokens: Any, report: Reporting, columns: ColumnChoice) -> LocalChunks:
     require_extra("Reading Parquet", "tables", "pyarrow")
     name = "`tokens`"
     if isinstance(tokens, str | Path):
@@ -189,4 +189,4 @@ def _open_dataset(tokens: Any, progress: Progress, columns: ColumnChoice) -> Loc
     if columns is None:
         begin = tokens.head(_LOOKED_AT, columns=chosen).columns
         refuse_row_numbers(names, [column.to_pylist() for column in begin], name)
-    return LocalChunks(len(chosen), lambda: tokens.to_batches(**options), count, progress)
+    return LocalChunks(len(chosen), lambda: tokens.to_batches(**options), count, report)

@@ -1,11 +1,15 @@
 """Search for a cloud of which a statement is not true.
 
-SPEC has the arguments of `hm.falsify`: the statement, and maybe tries, seed, max_layers and what is
-drawn: tokens, dimensions, alphas, metrics, values, masks. Prints the smallest counterexample that
-was found and what breaks, or how many cases were tried, and ends with 0 in both cases. Ctrl-C
-prints what there is by then. `hardmax verify` checks the proof of what happens for ever."""
+STATEMENT is the name of one, such as "every token ends at a leader" (an unknown one is refused with
+the list of them), or a TOML file with the arguments of `hm.falsify`: the statement, and maybe
+tries, seed, max_layers and what is drawn: tokens, dimensions, alphas, metrics, values, masks.
+
+Prints the smallest counterexample that was found and what breaks, or how many cases were tried, and
+ends with 0 in both cases. Ctrl-C prints what there is by then. `hardmax verify` checks the proof of
+what happens for ever."""
 
 from argparse import Namespace
+from typing import Any
 
 from hardmax._common.files import shown_name
 from hardmax._common.validation import InputError
@@ -14,7 +18,9 @@ from hardmax.cli import output as out
 
 INTERRUPTED = 130
 OPTIONS = {
-    "SPEC": {"help": "TOML file with a `statement`, and maybe what is drawn."},
+    "STATEMENT": {"help": "A statement in quotes, or a .toml file (- reads stdin)."},
+    "--tries": opt.number("How many cases to draw (1,000 if no file says otherwise)."),
+    "--seed": opt.number("Of the random numbers: the same seed, the same cases."),
     "-o --output": opt.target("Write the proof to a .json file.", ".json"),
     **opt.JSON,
 }
@@ -22,14 +28,17 @@ OPTIONS = {
 
 def run(args: Namespace) -> int:
     """The command."""
-    document = opt.read_toml(args.SPEC, "expected a TOML file with a `statement`")
-    if not isinstance(document.get("statement"), str):
-        raise InputError(f"{shown_name(args.SPEC)} must have a `statement`, the name of one.")
+    asked: dict[str, Any] = {"statement": args.STATEMENT}
+    if args.STATEMENT == "-" or args.STATEMENT.endswith(".toml"):
+        asked = opt.read_toml(args.STATEMENT, "expected a TOML file with a `statement`")
+    if not isinstance(asked.get("statement"), str):
+        raise InputError(f"{shown_name(args.STATEMENT)} must have a `statement`, the name of one.")
+    typed = {"tries": args.tries, "seed": args.seed}
+    asked |= {name: number for name, number in typed.items() if number is not None}
 
     from hardmax._questions.falsify import falsify  # only now: numpy takes a while to import
 
-    with out.progress_bar("cases") as progress:
-        found = falsify(**document, progress=progress)
+    found = falsify(**asked)
     if args.output is not None:
         if found.counterexample is None:
             out.notify("no proof written: there is no counterexample")

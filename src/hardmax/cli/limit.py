@@ -45,9 +45,8 @@ def run(args: Namespace) -> int:
     from hardmax.theorem import check_theorem
 
     how = {"max_layers": args.max_layers, "arithmetic": args.arithmetic}
-    with out.progress_bar("clouds") as progress:
-        find: Any = limits if many else limit
-        result = find(tokens, dynamics, **how, engine=opt.choose_engine(args), progress=progress)
+    find: Any = limits if many else limit
+    result = find(tokens, dynamics, **how, engine=opt.choose_engine(args))
     each: list[Limit] = list(result) if many else [result]
     reports = [check_theorem(lim) for lim in each] if args.check else []
     # First the certificate: if there is no proof, nothing is written.

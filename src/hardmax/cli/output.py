@@ -6,15 +6,13 @@ command."""
 import math
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hardmax import __version__
 from hardmax._common.format import escape_json, sanitize_line, sanitize_text, truncate
 
-SILENT, BETWEEN = 0.5, 0.1  # seconds before progress is shown, and before it is shown again
 SHOWN_ROWS, LONGEST_CELL, LONGEST_FACT = 20, 40, 200  # on a terminal
 
 
@@ -92,24 +90,3 @@ def format_value(value: Any) -> str:
 def finite_or_none(number: float) -> float | None:
     """For JSON, which has no nan and no infinity."""
     return number if math.isfinite(number) else None
-
-
-@contextmanager
-def progress_bar(task: str) -> Iterator[Callable[..., None] | None]:
-    """A function of (done, total) and maybe a note that keeps a line of stderr up to date; None if
-    stderr is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    due = time.monotonic() + SILENT
-
-    def show(done: int, total: int, note: str = "") -> None:
-        nonlocal due
-        if time.monotonic() > due:
-            due = time.monotonic() + BETWEEN
-            print(f"\r\x1b[K{task}: {done:,} of {total:,} {note}", end="", file=sys.stderr)
-
-    try:
-        yield show
-    finally:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

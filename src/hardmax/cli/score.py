@@ -12,9 +12,10 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from hardmax._common.format import pluralize
+from hardmax._common.progress import Reporting
 from hardmax._common.validation import check_path, require_extra
 from hardmax.cli import options as opt
-from hardmax.cli.output import notify, print_facts, print_json, print_table, progress_bar
+from hardmax.cli.output import notify, print_facts, print_json, print_table
 
 if TYPE_CHECKING:
     from hardmax.text.score_files import ScoringReport
@@ -48,13 +49,13 @@ def run(args: Namespace) -> None:
     target = check_path(args.output, "`output`")
     model = load_model(args.model)
     began = time.perf_counter()
-    with progress_bar("scoring") as bar:
+    bar = Reporting(None, "scoring")
 
-        def update(share: float, rows: int) -> None:
-            if bar:
-                bar(int(100 * share), 100, f"%, {pluralize(rows, 'row')}")
+    def update(share: float, rows: int) -> None:
+        bar(int(100 * share), 100, f"%, {pluralize(rows, 'row')}")
 
-        report = score_file(model, args.INPUT, target, **how, progress=update)
+    report = score_file(model, args.INPUT, target, **how, progress=update)
+    bar.end()
     _warn(report)
     seconds = time.perf_counter() - began
     document = {"input": args.INPUT, "output": args.output, "model": args.model}

@@ -30,8 +30,7 @@ def run(args: Namespace) -> None:
     from hardmax.simulation import simulate
 
     how = {"arithmetic": args.arithmetic, "engine": opt.choose_engine(args)}
-    with out.progress_bar("clouds") as progress:
-        result: Any = simulate(tokens, dynamics, layers=args.layers, progress=progress, **how)
+    result: Any = simulate(tokens, dynamics, layers=args.layers, **how)
     if args.output is not None:
         opt.save(result, args.output)
     found = [document(run) for run in (result if many else [result])]

@@ -5,7 +5,6 @@ SPEC has the arguments of `hm.sweep`: [grid] with n, d and seeds, each one value
 `observables`. If it is interrupted, the same command continues."""
 
 import inspect
-import sys
 from argparse import Namespace
 
 from hardmax._common.files import shown_name
@@ -13,6 +12,7 @@ from hardmax._common.validation import InputError, require_extra
 from hardmax.cli import options as opt
 from hardmax.cli.output import print_json, print_table
 
+INTERRUPTED = 130
 OPTIONS = {
     "SPEC": {"help": "TOML file with [grid] and [dynamics.NAME]."},
     "-o --output": opt.value("FOLDER", "Folder for Parquet files.", required=True),
@@ -21,7 +21,7 @@ OPTIONS = {
 }
 
 
-def run(args: Namespace) -> None:
+def run(args: Namespace) -> int:
     """The command."""
     require_extra("`hardmax sweep`", "sweep", "joblib", "pyarrow")
     document = opt.read_toml(args.SPEC, "expected a TOML file with [grid] and [dynamics.NAME]")
@@ -40,9 +40,11 @@ def run(args: Namespace) -> None:
     except (TypeError, KeyError, AttributeError) as error:
         wish = "must have [grid], [dynamics.NAME] and, if need be, `observables` and `maker`"
         raise InputError(f"{shown_name(args.SPEC)} {wish}: {error}.") from None
-    with joblib.parallel_config(n_jobs=args.jobs, verbose=10 * sys.stderr.isatty()):
-        rows = sweep(*given.args, **given.kwargs, output=args.output).to_pylist()
+    with joblib.parallel_config(n_jobs=args.jobs):
+        table = sweep(*given.args, **given.kwargs, output=args.output)
+    rows = table.to_pylist()
     if args.json:
         print_json({"output": args.output, "rows": rows})
     else:
         print_table(list(rows[0]), (list(row.values()) for row in rows))
+    return INTERRUPTED * bool(table.schema.metadata)

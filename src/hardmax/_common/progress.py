@@ -1,0 +1,59 @@
+"""How far long work is, and Ctrl-C."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+from hardmax._common.validation import Progress, check_progress
+
+SILENT, BETWEEN = 2.0, 0.1  # seconds before the first line, and before it is written again
+_WIDTH = 79
+
+
+class Reporting:
+    """Is called with (done, total) and passes them on, or keeps a line of stderr up to date, if
+    that is a terminal or a notebook."""
+
+    def __init__(self, progress: Progress | None, task: str) -> None:
+        self.task, self.given = task, check_progress(progress)
+        self.due, self.is_written = time.monotonic() + SILENT, False
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        if self.given is not None:
+            self.given(done, total)
+        elif done >= total:
+            self.end()
+        elif time.monotonic() > self.due and _is_watched():
+            self._write(f"{self.task}: {done:,} of {total:,} {note}")
+            self.due, self.is_written = time.monotonic() + BETWEEN, True
+
+    def end(self) -> None:
+        """Leave no line behind."""
+        if self.is_written:
+            self._write("")
+            self.is_written = False
+
+    def _write(self, text: str) -> None:
+        print(f"\r{text:{_WIDTH}.{_WIDTH}}\r", end="", file=sys.stderr, flush=True)
+
+
+class Search(Reporting):
+    """The same as a block, which Ctrl-C ends, so that what was found by then can be returned."""
+
+    interrupted = False
+
+    def __enter__(self) -> "Search":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None
+    ) -> bool:
+        self.end()
+        self.interrupted = kind is KeyboardInterrupt
+        return self.interrupted
+
+
+def _is_watched() -> bool:
+    """Whether somebody looks at stderr: on a terminal or in a notebook."""
+    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
