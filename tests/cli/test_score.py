@@ -14,6 +14,8 @@ import pytest
 from running import HARDMAX, assert_refused
 from text.small_models import random_texts, small_model
 
+from hardmax._common.progress import Reporting
+
 TEXTS = [f"{text} film" for text in random_texts(40)]
 MODEL = small_model()
 
@@ -26,9 +28,10 @@ def reviews(here):
 
 
 def test_every_row_gets_what_the_model_says(hardmax, monkeypatch):
-    monkeypatch.setattr("hardmax.cli.output.SILENT", -1)
+    said = []
+    monkeypatch.setattr(Reporting, "__call__", lambda _, *done: said.append(done))
     outcome = hardmax("score reviews.jsonl -o out.parquet --model model", terminal=True)
-    assert "scoring: " in outcome.err
+    assert said[0] == (100, 100, "%, 40 rows")
     assert "rows: 40\n" in outcome.out
     table = pa.table({"id": [*range(40)], "text": TEXTS})
     assert pq.read_table("out.parquet").equals(MODEL.score_table(table))
