@@ -145,7 +145,7 @@ def layers(n: int, d: int, rounds: int = 5, with_keops: bool = False) -> list[Ti
 
 
 def sphere(n: int, d: int) -> list[Timing]:
-    """One layer where nobody lies further out than anybody else."""
+    """One layer where no point lies further out than anybody else."""
     points = np.random.default_rng(6).standard_normal((n, d))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     check = check_winners(points)

@@ -40,7 +40,7 @@ def check_winners(points: np.ndarray) -> Callable[[np.ndarray], tuple[int, int]]
 
 
 def winners_of(run: hm.Run, layer: int = 0) -> np.ndarray:
-    """Whom each token attends to at a layer, -1 where it attends to several: Gaussian clouds have
+    """What each token attends to at a layer, -1 where it attends to several: Gaussian clouds have
     no ties."""
     assert run.points.count == run.n  # no token is repeated
     choices = run.attended(layer).choices
@@ -50,7 +50,7 @@ def winners_of(run: hm.Run, layer: int = 0) -> np.ndarray:
 def check_every_layer(
     points: np.ndarray, dynamics: hm.Dynamics
 ) -> Callable[[Any], tuple[int, int]]:
-    """A check of a limit, or of many layers: who attends to whom at each layer up to the one where
+    """A check of a limit, or of many layers: which token attends to which at each layer up to the one where
     it settled.
 
     The run is walked once more with every layer kept, and its end compared with the one in

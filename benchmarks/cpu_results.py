@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from harness import QUIET, RESULTS, read_rows
 
 DISTURBED = "†"
-FOOTNOTE = (
-    f"{DISTURBED} Other processes took more than a tenth of the cores meanwhile, or nobody looked."
-)
+FOOTNOTE = f"{DISTURBED} Other processes took more than a tenth of the cores meanwhile, or this was not checked."
 Run = dict[str, dict[str, str]]  # the rows of one run of a work, by contestant
 
 

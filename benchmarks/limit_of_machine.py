@@ -123,7 +123,7 @@ def plane(n: int, rounds: int = 15) -> list[Row]:
         Row(name, part, seconds * 1e3, "ms", seconds / best["one layer"])
         for part, seconds in best.items()
     ]
-    # Tokens come in; the merged ones, whom each attends to and where it goes come out.
+    # Tokens come in; the merged ones, what each attends to and where it goes come out.
     least = n * (16 + 16 + 8 + 16) / triad(2)
     what = "time to move in and out what must be, and its share"
     return [*rows, Row(name, what, least * 1e3, "ms", least / best["one layer"])]

@@ -289,7 +289,7 @@ def summarize_part(model: TextModel, part: Part, on: str) -> dict[str, Any]:
 
 
 def read_all(data: Path, *, validation: bool) -> tuple[dict[str, Part], dict[str, Part]]:
-    """What is learnt, and what is held out for choices."""
+    """What is learned, and what is held out for choices."""
     parts = {corpus: read(data, corpus) for corpus in CORPORA if corpus != "sst_phrases"}
     parts["sst_phrases"] = read_phrases(data)
     plain = {name: read_plain(path) for name, path in plain_files(data).items()}

@@ -84,7 +84,7 @@ def endless(n: int = 1, **changes: Any) -> bytes:
 
 
 def all_tied(n: int, **changes: Any) -> bytes:
-    """With the metric 0 everybody attends to everybody for ever."""
+    """With the metric 0 everybody attends to all points for ever."""
     points = [[str(i)] for i in range(n)]
     told: Document = {"metric": [["0"]], "leaders": []}
     told["sets"] = [list(range(n))] * n

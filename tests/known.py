@@ -98,7 +98,7 @@ know_in_square("square with two voters on an edge", INNER, END)
 INNER, END = rational("1 0, 1/2 0"), rational("1 0, 1 0")
 know_in_square("square with the middle of an edge", INNER, END)
 
-# Zero attends to everybody, and their mean is zero: it stays, inside the hull of the leaders.
+# Zero attends to all points, and their mean is zero: it stays, inside the hull of the leaders.
 know_in_square("zero in a square", rational("0 0"), rational("0 0"))
 
 # The six tokens have mean (1/12, 0): zero steps onto the positive axis, and there it ties two
@@ -118,7 +118,7 @@ INNER, END = rational("1/2 0, 3/10 1/10"), rational("1 0, 1 1")
 know_in_square("trap H2: the late voter", INNER, END)
 
 # (-1/12, 1/12) first attends to (0, 1/4), which leaves for (1, 1/3). One layer later, at
-# 2/3 (-1/12, 1/12) + 1/3 (0, 1/4) = (-1/18, 5/36), nobody lies further out its way.
+# 2/3 (-1/12, 1/12) + 1/3 (0, 1/4) = (-1/18, 5/36), no point lies further out its way.
 TOKENS = rational("1 1/3, -1/12 1/12, -1 -1, 0 1/4, -0.3 -0.7, -0.6 -0.9, 0.8 0.1, 0.6 0.15")
 LIMITS = rational("1 1/3, -1/18 5/36, -1 -1, 1 1/3, -1 -1, -1 -1, 1 1/3, 1 1/3")
 know("emerging leader", TOKENS, LIMITS, (0, 1, 2), (0, 1, 0), alpha=HALF)
@@ -151,7 +151,7 @@ know("square of a metric", TOKENS, LIMITS, metric=TILTED, alpha=Fraction(2))
 Clause = tuple[Cloud, str, int, list[int]]
 CLAUSES: dict[str, Clause] = {}
 
-# Zero attends to everybody and sits in their mean, until 1 has moved.
+# Zero attends to all points and sits in their mean, until 1 has moved.
 CLAUSES["a target that moves"] = rational("-3, 1, 2, 0"), "3", 2, [0, 2]
 
 # Voters on their way to (4, 8, 0) and (4, -8, 0) keep the mean where it is, but not the tie.

@@ -21,7 +21,7 @@ for value in found.values:
     print(f"alpha = {value} = {float(value):.6f}, a root of {value.polynomial}")
 
 # %%
-# A row for each token: whom it attends to in the end. Stars lead.
+# A row for each token: what it attends to in the end. Stars lead.
 found.plot()
 plt.show()
 

@@ -31,7 +31,7 @@ networks = {
 }
 
 # %%
-# **Twelve layers of each.** Stars attend to themselves alone; dotted lines lead to whom the others
+# **Twelve layers of each.** Stars attend to themselves alone; dotted lines lead to what the others
 # attend.
 LAYERS = 12
 figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")

@@ -143,7 +143,7 @@ class Verdict(NamedTuple):
 
 
 def counted(number: int, noun: str) -> str:
-    """So many of something."""
+    """A count with its noun."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
@@ -318,7 +318,7 @@ class Budget:
         self.part = "reading it"  # what is being done, for messages
 
     def charge(self, products: int, left: int = 1, right: int = 1, *, held: int = 0) -> None:
-        """Charge for products of an integer of so many digits by one of so many, and for holding so
+        """Charge for products of integers with these numbers of digits, and for holding that
         many at once; or give up."""
         self.work += products * (STEP + left * right)
         needed = max(self.work / WORK, held * (36 + 4 * (left + right)) / ROOM)
@@ -932,7 +932,7 @@ def statement_2(walk: "Walk", head: Head, sets: Sets) -> None:
 
 def statement_3(walk: "Walk") -> list[int]:
     """Statement 3: those points lead for which all that they attend to sit where they sit. Without
-    a mask, nobody becomes a leader or stops being one while the sets stay: who sits in one place
+    a mask, no point becomes a leader or stops being one while the sets stay: who sits in one place
     attends to the same, so who meets has met before."""
     walk.charge(walk.picks() * walk.d // 4)
     places = points_of(walk.z)
@@ -955,11 +955,11 @@ def leads_on(walk: "Walk", form: Form, i: int, at: int | None = None) -> bool:
 
 
 def statement_4(walk: "Walk", form: Form, scale: int, layers: int | None = None) -> bool:
-    """Statement 4: the attended sets are the same for so many layers more, or for ever.
+    """Statement 4: the attended sets are the same for a number of layers more, or for ever.
 
     In the paper's layer, who follows a leader does so for ever: see `statement_6`."""
     if layers == 0 or not any(map(any, form)):
-        return True  # nobody moves
+        return True  # nothing moves
     size = digits(*chain(*form.values()))
     for head, sets in zip(walk.heads, walk.sets, strict=True):
         asked = [i for i in range(walk.n) if not walk.is_plain or not follows_leader(sets, i)]
@@ -976,7 +976,7 @@ def statement_4(walk: "Walk", form: Form, scale: int, layers: int | None = None)
 def set_stays(
     walk: "Walk", rows: Scores, i: int, said: list[int], room: int, layers: int | None
 ) -> bool:
-    """Whether a point keeps its attended set: nobody crosses the score of the last that counts,
+    """Whether a point keeps its attended set: no point crosses the score of the last that counts,
     or, with a slack, that of the first less the slack, and it stays the first. The slack of
     hardmax is 0: then leads inside of the set must vanish, whatever m is."""
     if walk.most and walk.size(walk.allowed(i)) <= walk.most:

@@ -144,7 +144,7 @@ class Dynamics:
     value: np.ndarray | None
     """The value matrix, Fractions; None for the identity."""
     mask: np.ndarray | str | None
-    """Who may attend to whom; None if everybody may."""
+    """Who may attend to whom; None if all may."""
     attention: Attention | None
     """Who counts; None for hardmax."""
     heads: tuple[Head, ...] | None

@@ -501,7 +501,7 @@ def verify(
     dynamics : Dynamics, optional
         The layer: a certificate of another one is refused.
     effort : float, default 1
-        Give up at so many times the usual cost (some seconds); `inf` is allowed.
+        Give up at this multiple of the usual cost (some seconds); `inf` is allowed.
 
     Returns
     -------

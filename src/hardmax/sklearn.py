@@ -67,7 +67,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     alpha : number or str, optional
         How far active tokens move to their leaders: 0 (not at all) or the alpha of one layer.
     neutral_weight : int, optional
-        So many silent words are added to each text: the more, the less confident short texts are.
+        The number of silent words that are added to each text: the more, the less confident the
+        model is of short texts.
     scaling : {"rarity", "contrast", "evidence"}, optional
         How much tokens may weigh, as in `hardmax.train.Settings`; chosen if None.
     fit_intercept : bool, default True

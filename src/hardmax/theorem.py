@@ -131,7 +131,7 @@ def theorem_reason(result: Run | Limit) -> str:
     --------
     >>> from hardmax import Dynamics, limit
     >>> theorem_reason(limit([[1, 0], [0, 0]], Dynamics(1)))
-    'token 1 is zero: it attends to everybody'
+    'token 1 is zero: it attends to all tokens'
     """
     run = _run_of(result)
     points = run.points
@@ -143,7 +143,7 @@ def theorem_reason(result: Run | Limit) -> str:
     zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
     if len(zero):
         token = int(np.flatnonzero(points.of_token == zero[0])[0])
-        return f"token {token} is zero: it attends to everybody"
+        return f"token {token} is zero: it attends to all tokens"
     if points.count < run.n or (points.multiplicities > 1).any():
         return "tokens are repeated: they were merged, with multiplicities"
     return ""

@@ -106,7 +106,7 @@ class HardmaxAttention(nn.Module):
         tokens : Tensor of shape (n, d) or (batch, n, d)
             One cloud, or a batch of clouds of the same number of tokens, real or padding.
         mask : bool Tensor of shape (n,) or (batch, n), optional
-            Which tokens are real; all by default. Nobody attends to padding, which is returned as
+            Which tokens are real; all by default. No token attends to padding, which is returned as
             it is.
 
         Returns

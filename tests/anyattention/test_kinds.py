@@ -80,7 +80,7 @@ def test_copies_count_one_by_one_and_plain_data_keep_the_kind():
 
 @dataclass(frozen=True)
 class Leftmost(kinds_of_attention.Attention):
-    """A kind that says no more than whom it chooses: the first of the furthest."""
+    """A kind that says no more than what it chooses: the first of the furthest."""
 
     def chosen(self, scores, counts, unit):
         return [min(scores, key=lambda j: (-scores[j], j))]

@@ -71,7 +71,7 @@ NO_PARTS = [
     ({"value": [[-1]]}, "I \\+ alpha V has no inverse with alpha 1"),
     ({"mask": "future"}, NO_MASK),
     ({"mask": [[1, 0], [0, 1]]}, NO_MASK),
-    ({"mask": np.eye(3, k=2, dtype=bool)}, "`mask` leaves token 1 nobody to attend to"),
+    ({"mask": np.eye(3, k=2, dtype=bool)}, "`mask` leaves token 1 nothing to attend to"),
     ({"alpha": []}, "`alpha` must have at least one step"),
     ({"alpha": [1, -1]}, "`alpha` \\(layer 1\\) must be positive"),
 ]

@@ -1,5 +1,5 @@
-"""Every way to run the dynamics against the rational oracle: who attends to whom, who leads since
-when, and where."""
+"""Every way to run the dynamics against the rational oracle: which token attends to which, who
+leads since when, and where."""
 
 from fractions import Fraction
 

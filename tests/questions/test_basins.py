@@ -45,7 +45,7 @@ def leader_at(found, start):
 
 
 def end_of(cloud, dynamics, token, start):
-    """Whom the token attends to in the end if it starts there, by an exact run."""
+    """What the token attends to in the end if it starts there, by an exact run."""
     moved = cloud.copy() if token is not None else np.vstack([cloud, [start]])
     token = len(cloud) if token is None else token
     moved[token] = start

@@ -70,7 +70,7 @@ def assert_true(found, cloud, wanted, kind):
 
 
 def wish(rng, kind):
-    """A cloud, and whom some of its tokens follow with a metric of this kind, or at random."""
+    """A cloud, and what some of its tokens follow with a metric of this kind, or at random."""
     n, d = int(rng.integers(3, 13)), int(rng.integers(1, 6))
     cloud = rng.standard_normal((n, d))
     if rng.random() < 0.5:

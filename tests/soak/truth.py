@@ -1,5 +1,5 @@
-"""The truth about a cloud of floats, in integers: who attends to whom, and where everybody is a
-layer later.
+"""The truth about a cloud of floats, in integers: which token attends to which, and where everybody
+is a layer later.
 
 Floats are dyadic rationals, so tokens, looks and scores are integers over one denominator. It
 shares no code with the package."""

@@ -24,7 +24,7 @@ def found_in(
     return limit_of(chunks, dynamics)
 
 
-# Rounding puts some of them outside beside their own part and inside beside everybody.
+# Rounding puts some of them outside beside their own part and inside beside the whole cloud.
 ALMOST_OUTSIDE = np.array(
     [
         [1, -2, 1, 1],

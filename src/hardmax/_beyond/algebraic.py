@@ -48,7 +48,7 @@ class AlgebraicNumber:
         return self._within(64)
 
     def _within(self, bits: int) -> tuple[Fraction, Fraction]:
-        """An enclosure, computed with so many bits."""
+        """An enclosure, computed with this many bits."""
         if len(self.polynomial) == 2:
             number = Fraction(-self.polynomial[0], self.polynomial[1])
             return number, number

@@ -40,7 +40,7 @@ _MOST_RUNS = 1000
 
 
 class Outcome(NamedTuple):
-    """Who leads and whom every token attends to in the end."""
+    """Who leads and what every token attends to in the end."""
 
     leaders: tuple[int, ...]
     attended: tuple[tuple[int, ...], ...]
@@ -83,7 +83,7 @@ class Bifurcations:
         return f"Bifurcations({ends}: {values or 'nothing changes'}{left})"
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw a row for each token and, along alpha, whom it attends to in the end (extra
+        """Draw a row for each token and, along alpha, what it attends to in the end (extra
         `figures`).
 
         Parameters

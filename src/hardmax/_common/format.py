@@ -25,7 +25,7 @@ _UNSAFE_IN_LINES = re.compile(rf"(?![\n\t]){_UNSAFE.pattern}")
 
 
 def truncate(text: object, width: int) -> str:
-    """The text, cut to so many characters with an ellipsis."""
+    """The text, cut to at most `width` characters, with an ellipsis."""
     text = str(text)
     return text if len(text) <= width else text[: width - 1] + "…"
 

@@ -81,8 +81,8 @@ def check_int(
     at_most: int = _LARGEST_INT,
     error: type[InputError] = InputError,
 ) -> int:
-    """The integer that `value` is, within bounds. True is none: 1 for Python, but nobody means it
-    as a size."""
+    """The integer that `value` is, within bounds. True is rejected: it is 1 for Python, but nobody
+    means it as a size."""
     with suppress(Exception):  # of numpy, torch or anybody
         if not isinstance(value, bool) and at_least <= (number := operator.index(value)) <= at_most:
             return number
@@ -177,7 +177,7 @@ def normalize_index(index: Any, length: int, name: str) -> int:
 
 
 def check_numeric(values: Any, name: str, *, within: int = 0) -> None:
-    """Refuse what numpy would turn into numbers that nobody meant, also within so many levels of
+    """Refuse what numpy would turn into numbers that nobody meant, also within this many levels of
     nested lists."""
     import numpy as np
 

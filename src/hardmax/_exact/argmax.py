@@ -13,7 +13,7 @@ from hardmax.dynamics import Dynamics
 Rows = Sequence[Sequence[int]]
 
 # Scores computed at once: bounds the memory of a product to a few hundred thousand integers, and
-# its time, in which Python hears no Ctrl-C; integers of so many bits count once more.
+# its time, in which Python hears no Ctrl-C; each further block of this many bits counts once more.
 _BLOCK, _LONG = 2**18, 1000
 
 
@@ -28,7 +28,7 @@ def product_matrix(left: Rows, right: Rows) -> fmpz_mat:
 
 
 class Attended(NamedTuple):
-    """Whom each of some points attends to, and the smallest relative lead over the others."""
+    """What each of some points attends to, and the smallest relative lead over the others."""
 
     sets: Any
     """Lists of lists, or `AttendedIndices`."""

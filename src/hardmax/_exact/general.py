@@ -63,7 +63,8 @@ _BLOCK = 2**18  # scores computed at once
 
 
 class AttentionHead:
-    """One head of a layer: who may attend to whom, whom points attend to, and for how long."""
+    """One head of a layer: which tokens may attend to which, what points attend to, and for how
+    long."""
 
     def __init__(self, points: Points, dynamics: Dynamics, contraction: Fraction) -> None:
         self.dynamics, self.contraction = dynamics, contraction
@@ -105,7 +106,7 @@ class AttentionHead:
                 yield i, Scores(scores, self.contraction)
 
     def attended(self, place: PowerSum, pending: Sequence[int]) -> Attended:
-        """Whom each of some points attends to, and a relative lead of theirs (0, if it was not
+        """What each of some points attends to, and a relative lead of theirs (0, if it was not
         compared)."""
         sets, leads, unit = [], [math.inf], self._unit(place)
         for i, scores in self.scores(place, pending):
@@ -155,7 +156,7 @@ class AttentionHead:
     def _soonest_change(
         self, course: Course, rivals: Iterable[tuple[int, list[int], Sequence[int]]]
     ) -> int | None:
-        """The same for some points, whom they attend to, and who else may be attended to."""
+        """The same for some points, what they attend to, and who else may be attended to."""
         change: int | None = FOREVER
         for i, chosen, others in rivals:
             few = self._unsettled(course, i, chosen, others)
@@ -417,7 +418,7 @@ class GeneralWalker:
         self.motion = Motion.of(dynamics, dynamics.alpha_at(self.constant_from))
         self.contraction = self.motion.contraction or Fraction(1)
         parts = (dynamics.mask, dynamics.attention, dynamics.heads)
-        # Whether who follows a leader does so for ever: if all may be attended to and nobody leaves
+        # Whether a follower follows for ever: if all may be attended to and no point leaves
         # the hull.
         self.followers_stay = all(part is None for part in parts) and dynamics.traits.convex
         is_mixed = dynamics.heads is not None and dynamics.value is not None

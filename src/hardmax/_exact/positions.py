@@ -28,8 +28,8 @@ _LARGEST = 2**63 - 1  # that int64 holds
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Phase:
-    """Layers `layer <= k < until` (for ever, if `until` is None), who attends to whom in them, and
-    what decided it."""
+    """Layers `layer <= k < until` (for ever, if `until` is None), which token attends to which in
+    them, and what decided it."""
 
     layer: int
     until: int | None
@@ -78,7 +78,7 @@ class ExactView:
         return _vectors(self.source.targets(np.array(points, dtype=int), self.phase))
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        """Where they are so many layers later."""
+        """Where they are a number of layers later."""
         return _vectors(self.source.later(np.array(points, dtype=int), self.phase, layers))
 
     def rounded(self) -> "ExactView":
@@ -137,7 +137,7 @@ class ExactPositions:
         self.last += 1
 
     def note(self, choices: AttendedIndices) -> None:
-        """Whom all points attend to in the phase that has begun."""
+        """What all points attend to in the phase that has begun."""
         self._sets.append(choices)
 
     def view(self) -> ExactView:
@@ -170,8 +170,8 @@ class ExactPositions:
         return not self._means(chosen, points)(ways).any()
 
     def later(self, points: np.ndarray, phase: int, layers: int) -> Table:
-        """Where they are so many layers after the first one of the phase; refused where numbers
-        would be too long, unless nobody moves."""
+        """Where they are some layers after the first one of the phase; refused where numbers
+        would be too long, unless nothing moves."""
         here = self.places(points, phase)
         ends = self.targets(points, phase) if layers else here
         return self._towards(here, ends, layers, self._layers[phase] + layers)

@@ -5,7 +5,7 @@ more layers z is at l + t (z - l), t = g^m. Along y the furthest leader w then l
 
     <y, w - l> (1 - t) + <y, w - z> t  >=  t s |y|.
 
-So z can be left out of every search, as long as that is more than the slack; later everybody is
+So z can be left out of every search, as long as that is more than the slack; later all points are
 searched again. A point that is left out need not be moved either: where it is at a layer follows
 from where it left.
 
@@ -78,7 +78,7 @@ class ActiveSet:
 
     @cached_property
     def norms(self) -> np.ndarray:
-        """Of the members, none too small."""
+        """Upper bounds for the members."""
         return norms_above(self.positions)
 
     @cached_property
@@ -121,15 +121,15 @@ class ActiveSet:
         return np.minimum(np.searchsorted(self.members, points), len(self) - 1)
 
     def suffices(self, directions: np.ndarray, slack: np.ndarray) -> bool:
-        """Whether all others trail by more than the slack. Along a direction of length 0 nobody
+        """Whether all others trail by more than the slack. Along a direction of length 0 none
         trails, so lengths are not rounded up here."""
         return self.members is None or bool(
             (self.lead * np.linalg.norm(directions, axis=1) > slack).all()
         )
 
     def search(self, directions: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
-        """Who of all points is furthest along each direction, searched among the members if nobody
-        else can come within the slack; `gap` is then at most the smallest lead."""
+        """Who of all points is furthest along each direction, searched among the members if no
+        other point can come within the slack; `gap` is then at most the smallest lead."""
         if not self.suffices(directions, slack):
             return self.reopened().search(directions, slack)
         found = find_furthest(directions, self.positions, slack)
@@ -143,14 +143,14 @@ class ActiveSet:
         return step_error(self.longest) + mean
 
     def after_layers(self, choices: AttendedIndices, layers: int) -> "ActiveSet":
-        """The active set so many layers later, if choices last so long, without those who cannot
-        win any more."""
+        """The active set a number of layers later, if choices last that long, without those who
+        cannot win any more."""
         if self.members is not None:
             attended = choices.of_rows(self.members).indices
             if not np.array_equal(self.members[self.rows_of(attended)], attended):
                 # Members attend to others as well, as one does whose direction is 0.
                 return self.reopened().after_layers(choices, layers)
-        # Before anybody leaves: a point without a direction attends to all.
+        # Before any point leaves: a point without a direction attends to all.
         means, left = self._means(choices), self._without_inner_points(choices)
         points = np.arange(len(choices)) if left.members is None else left.members
         means = means if len(left) == len(self) else means.take(self.rows_of(points), axis=0)

@@ -21,7 +21,7 @@ class ArgmaxResult:
     winners: np.ndarray
     contested: np.ndarray  # rows, increasing
     candidates: AttendedIndices  # of the contested rows
-    # the smallest lead of a row's best score over the best outside its slack; inf if nobody is
+    # the smallest lead of a row's best score over the best outside its slack; inf if no point is
     # outside
     gap: float
     by: tuple[str, ...]  # the searches that decided

@@ -37,7 +37,7 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory for one cloud. Points are columns; `chosen` gets whom each point attends to at the
+    """Memory for one cloud. Points are columns; `chosen` gets what each point attends to at the
     layer that is walked, `since` the layer since which it leads, or -1."""
 
     points: np.ndarray
@@ -94,7 +94,7 @@ def _find_winner(room, count, along, slack):
 
 @njit
 def _choose_all(room, count, rules, error):
-    """Whom every point attends to that has not chosen for ever; False where floats do not prove
+    """What every point attends to that has not chosen for ever; False where floats do not prove
     it."""
     points, final, direction, metric = room.points, room.final, room.direction, rules.metric
     d = len(points)
@@ -271,8 +271,8 @@ def walk_batch(
     cpu: Cpu = CPU,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
-    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most so many
-    layers."""
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, or to the last
+    layer asked for."""
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
     sizes, count, dimension = np.diff(offsets), len(offsets) - 1, tokens.shape[1]
     since, leader_of = np.empty((2, len(tokens)), dtype=np.int64)

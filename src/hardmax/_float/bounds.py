@@ -103,7 +103,7 @@ def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
 
 
 def norms_above(points: np.ndarray) -> np.ndarray:
-    """Norms of the rows, none too small (up to SAFETY) even where squares underflow."""
+    """Upper bounds of the row norms (up to SAFETY), even where squares underflow."""
     return np.sqrt(np.einsum("ij,ij->i", points, points)) + _MISSED
 
 
@@ -214,7 +214,7 @@ def step_error(largest: float) -> float:
 
 
 def mean_error(largest: float, several: int) -> float:
-    """How far the computed mean of so many points, or fewer, can be from the mean of their
+    """How far the computed mean of at most this many points can be from the mean of their
     floats."""
     return (min(max(several, 3), SUMMED) + 1) * UNIT * SAFETY * largest + UNDERFLOW
 

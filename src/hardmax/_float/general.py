@@ -8,7 +8,7 @@ u^2: (2 d + 8) u covers these, and what rounding does to lengths. Candidates are
 may count (`tree`); where they are not certain, integers choose among them.
 
 **For ever.** With a mask, "who follows a leader does so for ever" is false: that leader need not
-see whom its followers see. What is true, with any mask, several heads and V = a P: if all points go
+see what its followers see. What is true, with any mask, several heads and V = a P: if all points go
 straight, from z_j to w_j, then with t = g^m the lead of j over c for i is
 
     b0 (1 - t)^2 + 2 b1 t (1 - t) + b2 t^2,     b0 = <A w_i, w_j - w_c>,   b2 = <A z_i, z_j - z_c>,
@@ -121,7 +121,7 @@ class FloatHead(AttentionHead):
     def _among(
         self, place: PowerSum, i: int, among: list[int]
     ) -> tuple[list[int], Fraction | None]:
-        """Whom a point attends to of its candidates, and the lead of the last over the next."""
+        """What a point attends to of its candidates, and the lead of the last over the next."""
         some = place.only([i, *among])
         ((_, scores),) = self.scores(some, [0])
         (column,) = scores.columns.values()
@@ -138,8 +138,8 @@ class FloatHead(AttentionHead):
         return float(self.slack * unit * self.metric.scale)
 
     def _tree(self, places: np.ndarray, labels: np.ndarray | None = None) -> Tree:
-        """All points, or one of each label: it may be attended to by whoever may attend to a point
-        of that label."""
+        """All points, or one of each label: it may be attended to by any point that may attend to a
+        point of that label."""
         counts, everybody = self.counts, np.arange(len(self.everybody))
         since, table = np.zeros_like(everybody), self.mask
         if self.is_causal:

@@ -44,7 +44,7 @@ class Shell(NamedTuple):
 
     def keep_inside(self, places: np.ndarray, depth: float, marked: np.ndarray) -> None:
         """Clear the marks of places that are not inside all facets by so much."""
-        # Where squares underflow or overflow, nobody is known to be inside by the radius.
+        # Where squares underflow or overflow, no point is known to be inside by the radius.
         has_square = 2.0**-400 < self.radius < 2.0**400
         square = ((self.radius - depth) * _SAFETY) ** 2 if has_square else -1.0
         keep_well_inside(places, self.centre, square, self.facets, depth, marked)

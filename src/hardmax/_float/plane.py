@@ -12,7 +12,7 @@ best score as much as that, so a neighbour does: directions whose lead is not be
 u |y| D are searched again, in the tree.
 
 Few points make the polygons. A corner of the inner polygon of a sample lies in the hull of others,
-so it is no corner of the hull of all; whoever lies inside that polygon is therefore a corner of
+so it is no corner of the hull of all; a point inside that polygon is therefore a corner of
 neither. Only the others are sorted."""
 
 import numpy as np

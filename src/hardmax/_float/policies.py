@@ -1,4 +1,4 @@
-"""Who attends to whom, and for how long, proved: by floats, where they cannot by exact
+"""Which token attends to which, and for how long, proved: by floats, where they cannot by exact
 positions.
 
 **How long do attended sets stay as they are?** Write u_i = z_i - w_i for the way a point has still
@@ -15,7 +15,7 @@ Hence:
 * *A point with a single attended point c* keeps it. c stands still, so it is among those that it
   attends to itself. Then <A z_i(t), z_j(t) - c> mixes, with weights t^2, t(1-t), (1-t)t, (1-t)^2,
   its values at (z_i, z_j), negative, and at (z_i, w_j), (c, z_j), (c, w_j), none of them positive.
-* *A moving point with a tie* keeps it for ever if along A w_i, too, nobody lies further out than
+* *A moving point with a tie* keeps it for ever if along A w_i, too, no point lies further out than
   the tied points: the reasoning above then holds for w_i in place of z_i, and the same four corners
   do the rest.
 * *Otherwise* the sets are computed again after one layer; the general solver takes over where that
@@ -47,7 +47,8 @@ from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
-# So few candidates are compared as integers at once; so many scores are made at a time.
+# At most this many candidates are compared as integers at once; at most this many scores are made
+# at a time.
 _FEW, _BLOCK = 4, 2**17
 _SOME = 16  # means that are looked at first
 _LARGEST_WHOLE = 2**53
@@ -63,7 +64,7 @@ class TieResolver:
         self._exact = ExactPositions(points, dynamics.contraction)
 
     def decide(self, active: ActiveSet, pending: np.ndarray) -> ArgmaxResult:
-        """Whom the pending points attend to: all who are candidates."""
+        """What the pending points attend to: all who are candidates."""
         self._exact.begin(active.layer)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
         norms, errors = active.norms[rows], active.errors[rows]
@@ -125,7 +126,7 @@ class TieResolver:
         leading = choices.is_leader.copy()
         for point in np.flatnonzero(choices.sizes > 1).tolist():
             # One by one: the first that is elsewhere decides, and a point without a direction
-            # attends to everybody.
+            # attends to all points.
             several = np.union1d(choices[point], [point])
             places = self._exact.places(several, self._exact.last)
             leading[point] = bool((places == places[0]).all())
@@ -141,8 +142,8 @@ class TieResolver:
         """For how many layers these choices last: 1, or None for ever. `pending` are the points
         that do not follow a leader.
 
-        Whoever follows a leader does so for ever, and its target stands still. So only the pending
-        points matter. What must hold is derived above."""
+        A point that follows a leader does so for ever, and its target stands still. So only the
+        pending points matter. What must hold is derived above."""
         exact, phase = self._exact, self._exact.last
         exact.note(choices)
         if not len(pending):
@@ -150,7 +151,7 @@ class TieResolver:
         attended = choices.of_rows(pending)
         single = attended.indices[attended.offsets[:-1][attended.sizes == 1]]
         if self._dynamics.is_definite and (choices.sizes[single] == 1).any():
-            # Somebody attends to a point that is no leader, and so moves towards another one: the
+            # Some point attends to a point that is no leader, and so moves towards another one: the
             # target moves.
             return ONE_LAYER
         looked_at = [attended]
@@ -172,7 +173,7 @@ class TieResolver:
         return FOREVER
 
     def _stays(self, active: ActiveSet, tied: np.ndarray, target: ExactVector) -> bool:
-        """Whether nobody lies further out than the tied points along the metric times their mean,
+        """Whether no point lies further out than the tied points along the metric times their mean,
         the target."""
         (numbers,), _ = common_rows([target])
         direction = nearest(np.array([numbers], dtype=object))  # a factor changes nothing
@@ -202,8 +203,8 @@ def _integers(rows: Iterable[Iterable[Any]]) -> np.ndarray:
 def _first_two(
     directions: np.ndarray, points: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For each direction some of the points, among them whoever is first or second along it, and
-    their exact scores.
+    """For each direction some of the points, among them those that are first or second along it,
+    and their exact scores.
 
     Where neighbours compete, they are not far from one another. So exact differences, rounded once,
     tell most of them apart, where positions in floats do not."""

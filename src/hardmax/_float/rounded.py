@@ -69,7 +69,7 @@ def instruction() -> str:
 
 @intrinsic
 def products(typingctx, rows, block, points, group, groups, steps, tops):
-    """Write to `tops` the largest product of each of a block of ROWS rows with points of so many
+    """Write to `tops` the largest product of each of a block of ROWS rows with points of this many
     groups."""
     number = types.int64
     return types.void(rows, number, points, number, number, number, tops), _generate
@@ -172,7 +172,7 @@ class Rounded(NamedTuple):
 
 
 def rounded(vectors: np.ndarray, shared: int, group: int) -> Rounded:
-    """Rows as bytes, of which so many share a scale, and in groups; zeros fill the last group."""
+    """Rows as bytes, `shared` of them with one scale, and in groups; zeros fill the last group."""
     count, d = vectors.shape
     parts = vectors.reshape(-1, shared, d)
     largest = np.abs(parts).max(axis=(1, 2))
@@ -268,7 +268,7 @@ def search_rounded(directions: np.ndarray, points: np.ndarray, slack: np.ndarray
     lengths = norms_above(directions)
     size = float(tiles.lengths[0] + norms_above(centre[None])[0])
     rounding = (2 * d + 8) * UNIT * lengths * size
-    # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no
+    # No lead can be the smallest that exceeds one we know: all have to look that far, and no
     # further.
     sample = sample_rows(lengths, _SAMPLED)
     known = search_dense(directions[sample], points, slack[sample]).gap

@@ -24,7 +24,7 @@ _LARGE = 900
 
 
 class Undecided(Exception):
-    """Floats cannot prove who attends to whom."""
+    """Floats cannot prove which token attends to which."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,5 +1,5 @@
 """Search in a tree of blocks of neighbours: who is furthest, who are the k furthest, and who comes
-within a slack of that; with a mask that says who may attend to whom, or without.
+within a slack of that; with a mask that says which tokens may attend to which, or without.
 
 Points lie in blocks of neighbours, blocks in larger blocks. Let c be the centre of the cloud, and y
 a direction. No score in a block exceeds either of
@@ -9,8 +9,8 @@ a direction. No score in a block exceeds either of
   the block is p = c + q with |q| <= R and an angle of at most t between q and b - c.
 
 The second is what counts on a sphere, or on the outside of any cloud. Where both are too little,
-and where a row may not attend to anybody yet, all of a block is passed over. So a causal mask takes
-no list of n^2 pairs, and in few dimensions few points are looked at.
+and where a row may not attend to any point yet, all of a block is passed over. So a causal mask
+takes no list of n^2 pairs, and in few dimensions few points are looked at.
 
 Rows whose directions are near look at blocks together: if they lie within an angle f of one, along
 which a is measured, then a is less by f at most, and <y, b - c> is at most |y| |b - c| cos(max(0, a
@@ -98,7 +98,7 @@ class Ranked(NamedTuple):
 
 class Found(NamedTuple):
     """For each asker how many candidates there are, one of them, whether they are certain to be
-    attended to, all of them, and what a score of nobody else exceeds."""
+    attended to, all of them, and what no other score exceeds."""
 
     sizes: np.ndarray
     firsts: np.ndarray
@@ -383,7 +383,7 @@ def collect(
     tops: np.ndarray | None = None,
 ) -> tuple[AttendedIndices, Found]:
     """The candidates of each asker, increasing, and what is known of them: whether they are all, if
-    the k furthest count. The smallest lead is that of `tops`, or of `least`, over nobody else."""
+    the k furthest count. The smallest lead is that of `tops`, or of `least`, over no other."""
     tops = least if tops is None else tops
     rows, none = len(askers.rows), np.empty(0, dtype=np.int64)
     kinds = (np.int64, np.int64, bool, np.float64)

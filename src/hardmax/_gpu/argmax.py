@@ -20,7 +20,7 @@ at most (d + 16) 2^-23 times sum |y~_k x~_k|. Four times that is counted, (d + 1
 8) u |y| (X + s |c|) covers them. The sum of these terms, and 1/1000 of it for evaluating it in
 floats, is B.
 
-**What follows.** Let b be the best filter score of a row. Whoever has a float64 score within the
+**What follows.** Let b be the best filter score of a row. A point with a float64 score within the
 slack of the best one has a filter score of at least b - 2 B - slack. Points in tiles with a maximum
 above b - 3 B - slack are scored in float64 where they are above it too; the third B proves that all
 others trail by more than B + slack, which goes into `gaps`, and a point that is alone above has
@@ -47,8 +47,8 @@ from hardmax._gpu import argmax_kernels as kernels
 
 # pyright: reportMissingImports=false, reportIndexIssue=false
 
-# Rows are searched as many at a time as have so many maxima of tiles; those that are scored in
-# full, so many scores.
+# At most this many maxima of tiles are kept at a time, which limits the rows; of those scored in
+# full, at most this many scores.
 _MAXIMA, _SCORES = 2**27, 2**26
 # Points up to which a search is recorded, and beyond which they are put in order of their norms.
 _RECORDED, _UNSORTED = 2**16, 2**14
@@ -154,8 +154,8 @@ def _score_in_full(
 
 
 class _Recorder:
-    """Searches among so many points; from the second on a CUDA graph starts all kernels at once: if
-    points are few, to start them one by one takes longer than to run them."""
+    """Searches among a fixed number of points; from the second on a CUDA graph starts all kernels
+    at once: if points are few, to start them one by one takes longer than to run them."""
 
     graph: torch.cuda.CUDAGraph | None = None
 

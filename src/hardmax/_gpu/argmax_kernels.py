@@ -48,7 +48,7 @@ def scale_of(top):
 
 @jit
 def norm(square):
-    """None too small even where squares underflow."""
+    """Upper bounds, even where squares underflow."""
     return tl.sqrt(square) + 2.0**-500
 
 
@@ -217,8 +217,8 @@ def tile_maxima(
     """The largest filter score of each row in each tile, `maxima[tile, row]`, and in all.
 
     A program does `span` tiles, and takes `depth` of the `width` axes at once; directions no wider
-    stay in registers. Nobody is compared with itself. If points come in order of descending norms,
-    tiles of which no point is long enough are left out; with a causal mask, those behind."""
+    stay in registers. No point is compared with itself. If points come in order of descending
+    norms, tiles of which no point is long enough are left out; with a causal mask, those behind."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     axis = tl.arange(0, depth)
     y_at = directions + row.to(tl.int64)[:, None] * width + axis[None, :]
@@ -290,7 +290,7 @@ def pick_tiles(
     """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and
     the first few.
 
-    A row without any is near nobody but itself, and stays. The others are listed in `again`."""
+    A row without any is near no point but itself, and stays. The others are listed in `again`."""
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = row < asked
     best = tl.load(rows + BEST * room + row)
@@ -426,7 +426,7 @@ def rescore(
             near = _near(rough, rough_points, column, count, itself, floor, width, depth, causal)
             winner = tl.minimum(winner, tl.min(tl.where(near, column, 2**62), 0))
             seen += tl.sum(near.to(tl.int32), 0)
-        # Everybody below the floor trails by the lead: a point that is alone above it has won.
+        # All points below the floor trail by the lead: a point that is alone above it has won.
         gap = tl.where(seen > 0, tl.load(rows + LEAD * room + place), float("-inf"))
         gap = tl.where(seen == count, float("inf"), gap)
         if seen > 1:

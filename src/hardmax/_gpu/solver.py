@@ -111,7 +111,7 @@ class GpuSolver:
             leads = chosen == everybody
             since = torch.where(leads & (since < 0), layer, since)
             pending = torch.nonzero(~leads[chosen]).flatten()
-            settled = not len(pending)  # everybody follows a leader, for ever
+            settled = not len(pending)  # all points follow a leader, for ever
             error_ahead = error + step_error(found.largest)
             yield GpuPhase(
                 layer=layer,
@@ -144,7 +144,7 @@ def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
 def _choose(
     positions: torch.Tensor, metric: FloatMetric, rows: torch.Tensor | None, search: Search
 ) -> Argmax:
-    """Whom the points of these rows (None: of all) attend to."""
+    """What the points of these rows (None: of all) attend to."""
     directions = None
     if metric.matrix is not None:
         matrix = torch.from_numpy(metric.matrix).to(positions.device)

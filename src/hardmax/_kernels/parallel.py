@@ -35,7 +35,7 @@ def max_threads() -> int:
 
 @contextmanager
 def limit_threads(threads: int | None) -> Iterator[None]:
-    """In this block kernels run on so many threads; None changes nothing."""
+    """In this block kernels run on this many threads; None changes nothing."""
     before = _limit.set(threads or _limit.get())
     try:
         yield

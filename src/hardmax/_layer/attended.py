@@ -58,7 +58,7 @@ class AttendedIndices:
 
     @cached_property
     def firsts(self) -> np.ndarray:
-        """The first attended point of each, if everybody attends to somebody."""
+        """The first attended point of each, if every point attends to one."""
         return self.indices[self.offsets[:-1]]
 
     @cached_property
@@ -73,7 +73,7 @@ class AttendedIndices:
 
         Say C_i = {l} and C_l = {l}. A layer later, <A z_i', z_j' - l> mixes its values at (z_i,
         z_j), negative, and at (z_i, w_j), (l, z_j), (l, w_j), none positive: w_j is a mean of
-        points. So nobody overtakes l, ever."""
+        points. So no point ever overtakes l."""
         return (self.sizes == 1) & self.is_leader[self.firsts]
 
     def distinct(self, rows: np.ndarray) -> tuple[np.ndarray, list[int]]:

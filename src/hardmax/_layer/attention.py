@@ -13,7 +13,7 @@ from hardmax._tokens.rationals import Number, read_number
 
 
 class Attention:
-    """A kind of attention: one that says no more than whom it chooses is taken layer by layer, in
+    """A kind of attention: one that says no more than what it chooses is taken layer by layer, in
     integers."""
 
     known_to: ClassVar[tuple[str, ...]] = ()

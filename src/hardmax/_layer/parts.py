@@ -140,7 +140,7 @@ def feed(
 
 
 def _read_bias(bias: Any, name: str, size: int) -> np.ndarray:
-    """So many numbers; zeros by default."""
+    """A list of this many numbers; zeros by default."""
     rows = read_fractions([[0] * size if bias is None else bias], name)
     if rows.shape[1] != size:
         raise InputError(
@@ -228,7 +228,7 @@ def read_value(matrix: Any) -> np.ndarray:
 
 
 def read_mask(mask: Any) -> np.ndarray | str:
-    """ "causal", or a boolean table (n, n) in which nobody is left without anybody to attend to."""
+    """ "causal", or a boolean table (n, n) in which every token has something to attend to."""
     if isinstance(mask, str) and mask == "causal":
         return mask
     wish = "'causal' or a square table of booleans (numpy.tri(n, dtype=bool), a file of 0 and 1)"
@@ -240,7 +240,7 @@ def read_mask(mask: Any) -> np.ndarray | str:
         raise InputError(f"`mask` must be {wish}, not {shorten(mask)}.")
     if not table.any(axis=1).all():
         token = int(np.flatnonzero(~table.any(axis=1))[0])
-        raise InputError(f"`mask` leaves token {token} nobody to attend to.")
+        raise InputError(f"`mask` leaves token {token} nothing to attend to.")
     table.flags.writeable = False
     return table
 

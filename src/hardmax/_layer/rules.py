@@ -1,5 +1,5 @@
-"""What engines ask of a `Dynamics`: who may attend to whom, who counts, how tokens move; and the
-checks that a layer is one they know."""
+"""What engines ask of a `Dynamics`: which tokens may attend to which, who counts, how tokens move;
+and the checks that a layer is one they know."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -27,7 +27,7 @@ def attended_among(
 
 
 def allowed_pairs(dynamics: "Dynamics", n: int) -> np.ndarray | None:
-    """Who of n tokens may attend to whom, (n, n); None if everybody may."""
+    """Which of n tokens may attend to which, (n, n); None if all may."""
     if dynamics.mask is None:
         return None
     mask = np.tri(n, dtype=bool) if isinstance(dynamics.mask, str) else dynamics.mask

@@ -225,7 +225,7 @@ class _Positions:
 
     @cached_property
     def candidates(self) -> Sets:
-        """Whom points that follow no leader may attend to. Points with b = 0 are where they are
+        """What points that follow no leader may attend to. Points with b = 0 are where they are
         whatever x is: who of them is furthest is known at once."""
         everybody = range(len(self.rows))
         moving = [j for j in everybody if self.rows[j][-1]]
@@ -347,7 +347,7 @@ class _Search:
         return None, []
 
     def _asked(self, at: _Positions, sets: Sets) -> Iterator[Iterable[int]]:
-        """The points to ask: others than the token and whom it attends to only if these do not
+        """The points to ask: others than the token and what it attends to only if these do not
         decide."""
         yield [self.token]
         yield sets[self.token]
@@ -357,7 +357,7 @@ class _Search:
     def _narrow(
         self, cell: Cell, at: _Positions, sets: Sets, asked: Iterable[int]
     ) -> list[int] | None:
-        """Keep those whom the points asked attend to at almost all x in the cell; returns a lead
+        """Keep what the points asked attend to at almost all x in the cell; returns a lead
         without a sign there, if there is one, a linear one first."""
         doubts = []
         for i in asked:

@@ -224,7 +224,7 @@ def _read_drawn(drawn: dict[str, Any]) -> dict[str, Any]:
             raise InputError(f"`{name}` must be a list of at least one.")
         for word in read[name]:
             if name == "alphas":
-                Dynamics(word)  # refused if it is none
+                Dynamics(word)  # refused if it is not valid
             else:
                 check_choice(word, kinds[name], f"`{name}` (each)")
     return read

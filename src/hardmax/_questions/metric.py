@@ -77,7 +77,7 @@ class MetricSearch:
     metric: np.ndarray | None
     """The matrix A, of Fractions with entries from -1 to 1; None if none was found."""
     margin: Fraction
-    """The smallest lead <A z_i, z_l - z_j> that was wished for, with this A; 0 if there is none. Up
+    """The smallest lead <A z_i, z_l - z_j> that was requested, with this A; 0 if there is none. Up
     to rounding no A of such entries has a larger one, unless it is to be positive definite."""
     proof: tuple[WeighedLead, ...] = ()
     """If there is no A: wishes with positive weights such that the matrices (z_l - z_j) z_i^T times
@@ -185,7 +185,7 @@ def _read_wishes(
     for token, leader in (followers or {}).items():
         pairs += [(leader, leader), (token, leader)]
     if not pairs:
-        raise InputError("Nothing is wished for: name `leaders` or `followers`.")
+        raise InputError("Nothing is requested: name `leaders` or `followers`.")
     name, n = "`leaders` or `followers`", len(point_of)
     numbers = [[normalize_index(index, n, name) for index in pair] for pair in pairs]
     return list(dict.fromkeys((point_of[i], point_of[j]) for i, j in numbers))

@@ -2,7 +2,7 @@
 
 Points that are proved to be equal share a *place*, a row of balls: those that are equal at the
 start, and from then on those at one place that take the same means. So a choice between equal
-points is no tie. Whom a point attends to is proved if balls of scores are apart; at layer 0, where
+points is no tie. What a point attends to is proved if balls of scores are apart; at layer 0, where
 tokens are rational, fractions decide what balls cannot. Softmax decides nothing:
 
     w_i = sum_j m_j e_ij z_j / sum_j m_j e_ij,    e_ij = exp(beta (<A z_i, z_j> - c_i))
@@ -56,7 +56,7 @@ class Asker(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """Whom all points attend to at a layer."""
+    """What all points attend to at a layer."""
 
     askers: list[Asker]
     heads: list[list[list[int]]]
@@ -92,10 +92,10 @@ class BallLayer:
         labels = np.array([places[tuple(row)] for row in rows])
         return State(0, [[ball(x) for x in row] for row in places], labels)
 
-    # ------------------------------------------------------------ whom points attend to
+    # ------------------------------------------------------------ what points attend to
 
     def choose(self, state: State) -> Choices:
-        """Whom all points attend to; Unclear if that is not proved."""
+        """What all points attend to; Unclear if that is not proved."""
         askers = self._askers(state)
         if isinstance(self.dynamics.attention, Softmax):
             heads = [[[*asker.among] for asker in askers]] * len(self.metrics)

@@ -1,6 +1,6 @@
 """Runs whose layers are irrational, with an error that is proved, in balls (`balls`).
 
-Balls grow from layer to layer. Once one is larger than asked, or does not decide whom a token
+Balls grow from layer to layer. Once one is larger than asked, or does not decide what a token
 attends to, everything is computed again with twice as many bits, up to a limit. What is undecided
 then ends the run: of softmax, which decides nothing, no more is said than that."""
 
@@ -38,7 +38,7 @@ class SingleLayer:
     positions: np.ndarray
     """The points, (p, d)."""
     choices: AttendedIndices | None
-    """Whom they attend to; None if that is not proved."""
+    """What they attend to; None if that is not proved."""
     is_leader: np.ndarray
     error: float
     """No coordinate is further than this from its true value."""
@@ -62,7 +62,7 @@ def enclose(
     kind: TensorKind | None,
     report: Reporting,
 ) -> Run:
-    """So many layers, with a proved error."""
+    """A number of layers, with a proved error."""
     is_softmax, stored = (
         isinstance(dynamics.attention, Softmax),
         np.abs(points.floats).max() / 2**53,
@@ -132,7 +132,7 @@ def _layers(
 def run_in_floats(
     points: Points, dynamics: Dynamics, layers: int, *, kind: TensorKind | None
 ) -> Run:
-    """So many layers in plain floats: nothing is proved."""
+    """A number of layers in plain floats: nothing is proved."""
     phases = []
     for layer, (path, sets) in enumerate(islice(float_layers(points, dynamics), layers + 1)):
         known: Any = {"positions": path, "choices": sets, "is_leader": sets.is_leader}

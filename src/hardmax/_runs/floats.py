@@ -22,7 +22,7 @@ _BLOCK = 2**22  # scores made at once
 def float_layers(
     points: Points, dynamics: Dynamics
 ) -> Iterator[tuple[np.ndarray, AttendedIndices]]:
-    """The points at each layer, (p, d), and whom they attend to there with any head."""
+    """The points at each layer, (p, d), and what they attend to there with any head."""
     check_known(dynamics, "plain floats")
     z, layer = points.floats, 0
     heads = dynamics.all_heads

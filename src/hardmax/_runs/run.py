@@ -170,7 +170,7 @@ class Run(Tabular):
             token, if the run settled.
         exact : bool, default False
             Return Fractions, if layers are rational and the run is certified; refused if they would
-            have more than 100,000 digits, unless nobody moves.
+            have more than 100,000 digits, unless nothing moves.
 
         Returns
         -------
@@ -330,8 +330,8 @@ class Run(Tabular):
         return columns
 
     def plot(self, layer: int | None = None, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw the tokens at a layer: leaders, who attends to whom, and the paths so far (extra
-        `figures`).
+        """Draw the tokens at a layer: leaders, which token attends to which, and the paths so far
+        (extra `figures`).
 
         Parameters
         ----------

@@ -1,14 +1,14 @@
 """One cloud in chunks: which of its tokens have to be in memory together.
 
-Nobody strictly inside the convex hull of some tokens is furthest along any direction but 0. Let S
+No token strictly inside the convex hull of some tokens is furthest along any direction but 0. Let S
 be some tokens, with all their copies, such that in the run of S together with any one chunk, the
 chunk's other tokens are strictly inside the hull at every layer. Then, by induction over the
-layers, no token of the whole cloud attends to anybody outside of S: each chunk goes on beside S as
-it does in the whole cloud, and the run of S tells what everybody does. Every layer counts, up to
+layers, no token of the whole cloud attends to a token outside of S: each chunk goes on beside S as
+it does in the whole cloud, and the run of S tells what every token does. Every layer counts, up to
 the one at which the last chunk settles, with two ways out:
 
 * A token that follows a leader, and is strictly inside the hull of the leaders, stays there for
-  ever: nobody attends to it again, and it need not be looked at any more.
+  ever: no token attends to it again, and it need not be looked at any more.
 * Once all tokens follow leaders nothing changes any more (the settling lemma).
 
 So S is guessed and tried: a pass over the chunks runs each of them beside S, by the ordinary
@@ -16,7 +16,7 @@ certified solver, and returns the tokens that were not strictly inside. When the
 was counted right, the proof is complete. Every pass gets at least one layer more right, and usually
 all of them.
 
-A token at 0 attends to everybody, so that nobody can be left out; and hulls are for up to four
+A token at 0 attends to all tokens, so that none can be left out; and hulls are for up to four
 dimensions. In these cases all tokens have to fit into memory."""
 
 from dataclasses import dataclass
@@ -209,8 +209,8 @@ def gather(
         elif counted:
             return whole, plan
         else:
-            # Rounding may put a token outside beside its chunk and inside beside everybody: if it
-            # were left out here, it would be found and left out for ever.
+            # Rounding may put a token outside beside its chunk and inside beside the whole cloud:
+            # if it were left out here, it would be found and left out for ever.
             known = whole.found
 
 
@@ -218,7 +218,7 @@ def _too_many(whole: Examined) -> InputError:
     count, dimension = whole.found.values.shape
     most = f"the most is {MOST // dimension:,} distinct ones"
     needed = f"{count:,} of the first {whole.n:,} tokens have to be in memory together, but {most}"
-    reason = "a token at 0 attends to everybody, and many may lie on the boundary of their hull"
+    reason = "a token at 0 attends to all tokens, and many may lie on the boundary of their hull"
     if dimension > HIGHEST_DIMENSION:
         reason = f"hulls are for up to {HIGHEST_DIMENSION} dimensions, not {dimension}"
     return InputError(f"`tokens`: {needed}: {reason}.")

@@ -1,4 +1,4 @@
-"""Search for a cloud of which a statement is not true.
+"""Search for a cloud for which a statement is false.
 
 STATEMENT is the name of one, such as "every token ends at a leader" (an unknown one is refused with
 the list of them), or a TOML file with the arguments of `hm.falsify`: the statement, and maybe

@@ -28,7 +28,7 @@ COMMANDS = {
     "limit": "Find where every token ends after infinitely many layers.",
     "verify": "Check the proof of a limit.",
     "sweep": "Find the limits of many clouds under many dynamics.",
-    "falsify": "Search for a cloud of which a statement is not true.",
+    "falsify": "Search for a cloud for which a statement is false.",
     "explain": "Explain why a model gives a text its label.",
     "flip": "Find the fewest words that change the label of a text.",
     "train": "Train a classifier on labelled texts.",

@@ -64,7 +64,7 @@ LAYER: Options = {
     "--alpha": value("NUMBER", "Step size: 1/2 or 0.5; of the first layers and all others: 2,1/2."),
     "--metric": value("MATRIX", "Matrix A, 2,1;1,1 or a file; usually the identity."),
     "--value": value("MATRIX", "Value matrix, 1,0;0,0 or a file."),
-    "--mask": value("MASK", "causal, or a file of 0 and 1: who may attend to whom."),
+    "--mask": value("MASK", "causal, or a file of 0 and 1: which tokens may attend to which."),
     "--attention": value("KIND", "topk:2, localmax:1/2 or softmax:100 instead of hardmax."),
 }
 PARTS = tuple(name.removeprefix("--") for name in LAYER)

@@ -1,4 +1,4 @@
-"""`bifurcations(...).plot()`: whom every token attends to in the end, along the step size."""
+"""`bifurcations(...).plot()`: what every token attends to in the end, along the step size."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ def plot_bifurcations(found: "Bifurcations", ax: Any) -> Axes:
     leaders = sorted({leader for outcome in outcomes for leader in outcome.leaders})
     rows = max((len(outcome.attended) for outcome in outcomes), default=1)
     count = pluralize(len(found.values), "bifurcation")
-    title = "" if ax is not None else f"{count}: whom each token ends with"
+    title = "" if ax is not None else f"{count}: what each token ends with"
     ax = style.axes_for(ax, (6.4, 1.5 + 0.26 * rows))
     with style.style_context():
         low, high = float(found.intervals[0].low), float(found.intervals[-1].high)

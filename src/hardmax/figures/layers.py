@@ -19,7 +19,7 @@ from hardmax.figures.style import Axes, Figure, FigureCanvasAgg, Patch
 if TYPE_CHECKING:
     from hardmax._runs.run import Run
 
-MOST_FRAMES, _FRAME = 60, 250  # each so many milliseconds
+MOST_FRAMES, _FRAME = 60, 250  # each for this many milliseconds
 _CIRCLE = 54.0
 _SIDE = 4.4  # inches
 
@@ -28,7 +28,7 @@ def draw_layer(run: "Run", layer: int, ax: Axes) -> plane.Artists:
     """Draw the tokens at one layer; repeated tokens are drawn once, of very many only some.
 
     Stars attend to themselves alone, and are numbered. The others are circles in the colours of
-    those whom they attend to, grey if these are several, along dotted lines. Paths begin in small
+    what they attend to, grey if these are several, along dotted lines. Paths begin in small
     marks. Tokens on a line come down with the layers; more than three dimensions are shown by
     principal coordinates.
 
@@ -100,7 +100,7 @@ def _numbers(run: "Run", attended: np.ndarray) -> np.ndarray:
 def _draw_followers(
     places: np.ndarray, sets: Mapping[int, tuple[int, ...]], number: np.ndarray, ax: Axes
 ) -> plane.Artists:
-    """Circles, with lines to whom they attend."""
+    """Circles, with lines to what they attend to."""
     small = mark_scale(len(sets))
     attended = {goal for goals in sets.values() for goal in goals}
     color = {goal: look_of_leader(int(number[goal]))[0] for goal in attended}
@@ -175,7 +175,7 @@ def _legend(run: "Run") -> list[Any]:
         Patch(fc=SHADE, ec=FAINT, label="hull of the leaders"),
     ]
     followers = [
-        style.sign("o", FAINT, "token, in the colour of whom it attends to", 7),
+        style.sign("o", FAINT, "token, in the colour of what it attends to", 7),
         style.sign("o", FAINT, "its start and its path", 3.5, line="-"),
         style.sign("", FAINT, "attends to", 0, line=":"),
     ]

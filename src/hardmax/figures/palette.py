@@ -36,12 +36,12 @@ def place_of_class(number: Any, classes: int) -> Any:
 
 
 def look_of_class(number: int, classes: int) -> tuple[str, str]:
-    """Colour and shape of one of so many classes: the first 42 pairs differ, and neighbours differ
-    in both."""
+    """Colour and shape of one of `classes` classes: the first 42 pairs differ, and neighbours
+    differ in both."""
     place = place_of_class(number, classes)
     return CYCLE[place % len(CYCLE)], SHAPES[place % len(SHAPES)]
 
 
 def mark_scale(tokens: int) -> float:
-    """Factor for the area of marks where so many tokens share the axes."""
+    """Factor for the area of marks where `tokens` tokens share the axes."""
     return min(1.0, (40 / max(tokens, 1)) ** 0.5)

@@ -32,7 +32,7 @@ MOST_BENDS, MOST_LABELS = 100, 40
 _STAR = 130.0
 _BESIDE = 11.0  # points from a leader to its number
 _LABELS = "xlabel", "ylabel", "zlabel"
-_SAMPLE = 20_000  # of so many tokens the directions of largest spread are found
+_SAMPLE = 20_000  # the directions of largest spread are those of at most this many tokens
 Artists = dict[str, list[Any]]
 """What a figure drew, by what it shows."""
 
@@ -48,7 +48,7 @@ class View:
 
     def places(self, points: np.ndarray) -> np.ndarray:
         """Where points (…, d) are drawn: (…, 2 or 3)."""
-        # Of so few columns BLAS makes heavy work.
+        # For so few columns BLAS is slow.
         return np.einsum("...d,dk->...k", points, self.axes)
 
     def path(self, path: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LENGTHS = "training_lengths"
 """Where `TextModel.metrics` has the 1 % and 99 % quantiles of the lengths of training texts, in
 characters."""
-FEW = 4096  # tokens: so many are weighed without waiting for numba
+FEW = 4096  # at most this many tokens are weighed without waiting for numba
 
 
 @dataclass(frozen=True, eq=False, repr=False)

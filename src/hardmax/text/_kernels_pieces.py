@@ -59,7 +59,7 @@ HASHED = np.uint64(1 << 63)  # no letter of ASCII has the first bit
 
 @njit(inline="always")
 def make_pieces(longest):
-    """Memory for the pieces of a text of at most so many bytes."""
+    """Memory for the pieces of a text of at most `longest` bytes."""
     letters, keys = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
     return Pieces(letters, np.empty(longest, np.int64), keys)
 

@@ -106,7 +106,7 @@ def _room_to_stand(longest, longest_phrase):
 
 @njit
 def _find_tokens(pieces, count, numbers, phrases, longest, standing):
-    """Write the known tokens of a text, of so many pieces, in the order in which they end, the
+    """Write the known tokens of a text of `count` pieces, in the order in which they end, the
     shorter first; return how many."""
     cuts = pieces.ends
     tokens, firsts, lasts, _, _ = standing

@@ -29,7 +29,7 @@ MARGIN = 1e-6
 error."""
 _MOST_TRIED = 20_000  # sets of words, to prove that none is smaller
 _AT_ONCE = 2048  # texts that are classified together
-_ONE_BY_ONE = 8  # words; so many times more are taken at once where more are needed
+_ONE_BY_ONE = 8  # words; this many times more are taken at once where more are needed
 
 
 @dataclass(frozen=True)

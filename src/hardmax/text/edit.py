@@ -73,7 +73,7 @@ def _read_token(model: "TextModel", token: Any) -> str:
 
 
 def _read_weights(model: "TextModel", token: str, wish: Any) -> np.ndarray:
-    """The weights that a token shall have."""
+    """The weights that a token is to have."""
     name = f"`changes` for {shorten(token)}"
     if len(model.classes) == 2:
         return np.array([check_real(wish, f'{name}, unless "{FORBID}",')])

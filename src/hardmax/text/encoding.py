@@ -34,7 +34,7 @@ from hardmax.text.tokeniser import (
 )
 from hardmax.text.vocabulary import Vocabulary
 
-SHORT = 20_000  # characters: of so many the definition is sooner done than kernels are loaded
+SHORT = 20_000  # characters: up to this length the definition is faster than loading kernels
 NOT_READ = Reader()
 _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside what they are
 

@@ -1,4 +1,4 @@
-"""What a model has learnt: the tokens of largest weight for each class, and those that lead
+"""What a model has learned: the tokens of largest weight for each class, and those that lead
 texts."""
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Leader:
 
 
 def _enough(model: "TextModel") -> int:
-    """Texts that a token must have to be shown: three, unless no token has so many."""
+    """Texts that a token must have to be shown: three, unless no token has that many."""
     return min(3, int(model.vocabulary.documents.max(initial=0)))
 
 
@@ -72,7 +72,7 @@ def frequent_leaders(
     analysis : Analysis
         What `model.analyse(texts)` gives.
     top_k : int, optional
-        At most so many tokens.
+        The largest number of tokens.
 
     Returns
     -------

@@ -113,7 +113,7 @@ class VotingRule:
     Parameters
     ----------
     scope : int, default 4
-        A token attends to a modifier at most so many words before it, in the same clause.
+        A token attends to a modifier at most this many words before it, in the same clause.
     gate : float, default 0.0
         A token is active if its vote is more than this share of the largest in its text; the others
         add nothing.
@@ -121,8 +121,8 @@ class VotingRule:
         With two classes, one layer of this step size may move each active token towards the leader
         of its class.
     neutral_weight : int, default 1
-        So many silent tokens are added to each text: the more, the more modest are probabilities of
-        short texts.
+        The number of silent tokens that are added to each text: the more, the more modest are
+        probabilities of short texts.
 
     Examples
     --------

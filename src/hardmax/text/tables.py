@@ -247,7 +247,7 @@ class ParquetTable:
                     yield table, place, seen / total
 
     def _place(self, fragment: Any, before: int) -> Place:
-        """Where the rows after so many of a file are."""
+        """Where the rows of a file after the first `before` are."""
         file = f"{Path(fragment.path).relative_to(self._folder)} " if self._folder else ""
         return lambda row: f"{file}row {before + row + 1}"
 

@@ -226,7 +226,7 @@ class TextModel:
         label : label
             One of `classes`.
         top_k : int, default 20
-            At most so many.
+            The largest number of them.
 
         Returns
         -------

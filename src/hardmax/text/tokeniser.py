@@ -65,7 +65,7 @@ class Tokeniser:
     Parameters
     ----------
     longest_phrase : int, default 2
-        A phrase is up to so many consecutive words of one clause, joined by a space; at most 5.
+        A phrase is up to this many consecutive words of one clause, joined by a space; at most 5.
     overlapping : bool, default True
         Whether a text has all the known tokens that occur in it: "of the worst" may count as four
         of them. If not, each word belongs to one token at most (`keep_segments`). `tokens`, which
@@ -248,7 +248,7 @@ def _solo() -> re.Pattern[str]:
 
 
 def _ranges(characters: int, *kinds: int) -> str:
-    """The characters of these kinds, of so many, as ranges of a regular expression."""
+    """The characters of these kinds, up to a limit, as ranges of a regular expression."""
     edges = np.flatnonzero(
         np.diff(np.isin(CHARACTERS.classes[:characters], kinds), prepend=False, append=False)
     )

@@ -57,7 +57,7 @@ MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 SCOPE = 4  # words
 REFINED = 1  # times that factors and weights are fitted in turn, after the first
 LIGHT = 0.01  # of the largest weight: words that only vectors know must weigh more
-FEW_TEXTS = 12_000  # up to so many, English word vectors help
+FEW_TEXTS = 12_000  # up to this many, English word vectors help
 MORE = 0.25  # of what its words say: a phrase says so much beside them
 UNEXPLAINED = 1.0  # standard errors of what a phrase says beside its words, on held-out texts
 Announce = Callable[[str], None]  # of what training does next
@@ -298,7 +298,7 @@ def _speaking(
 
 
 def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings) -> Reader:
-    """The modifiers that short texts show, if they lower the loss of texts that were not learnt."""
+    """The modifiers that short texts show, if they lower the loss of held-out texts."""
     if not settings.reading:
         return NOT_READ
     short = find_short(corpus.texts)
@@ -330,7 +330,7 @@ def _find_reader(corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: 
 
 
 def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings) -> Evidence:
-    """What the weights of single words say of short texts from which they were not learnt."""
+    """What the weights of single words say of short texts that were held out."""
     weights, logits, shares = _hold_out(bags, settings)
     ids = np.array([words.index.get(word, -1) for word in short.words])
     votes = np.where((ids >= 0)[:, None], weights[:, ids], 0.0)
@@ -341,7 +341,7 @@ def _judge_words(words: Vocabulary, bags: Bags, short: Short, settings: Settings
 
 
 def _hold_out(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights that were not learnt from each fold, the logits that they give the texts of the fold,
+    """Weights learned without each fold, the logits that they give the texts of the fold,
     and what sums of votes are multiplied by there."""
     how = {"C": settings.C or 1.0, "scaling": settings.scaling or "contrast"}
     settings = replace(settings, **how)
@@ -357,8 +357,8 @@ def _hold_out(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _unexplained(bags: Bags, is_word: np.ndarray, settings: Settings) -> np.ndarray:
-    """By how many standard errors what words, learnt from other texts, do not say of the texts that
-    have each token differs from 0."""
+    """By how many standard errors what words, learned from other texts, do not say of the texts
+    that have each token differs from 0."""
     _, logits, _ = _hold_out(bags.take(np.flatnonzero(is_word)), settings)
     residuals, matrix = log_loss(logits, bags.labels, bags.weights)[1], bags.matrix.T
     sums, squares = matrix @ residuals, matrix**2 @ residuals**2
@@ -457,7 +457,7 @@ def _regress(bags: Bags, fold: int | None, settings: Settings, start: Fitted | N
 
 
 def _prepare(bags: Bags, fold: int | None, fewest: int) -> tuple[np.ndarray, Design]:
-    """The tokens that so many texts have, those of a fold left out, and what regressions on them
+    """The tokens that enough texts have, those of a fold left out, and what regressions on them
     share; made once for all strengths and scalings."""
     if (fold, fewest) in bags.shared:
         return bags.shared[fold, fewest]

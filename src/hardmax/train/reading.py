@@ -22,7 +22,7 @@ from hardmax.text.reading import ANY, MUTED, Modifier, Reader
 from hardmax.text.vocabulary import number_words_of
 from hardmax.train.bag import both, log_loss, losses_of
 
-# of a text from which modifiers are learnt: labels of longer ones are about more than a sentence
+# of a text from which modifiers are learned: labels of longer ones are about more than a sentence
 MOST_WORDS = 60
 MOST_TEXTS = 400_000
 CANDIDATES = 400
@@ -33,7 +33,8 @@ SURE = 3.0  # standard errors by which modifiers must lower the loss
 # A modifier mutes votes, multiplies them by so much, or weakens them and moves logits by so much.
 STRENGTHENS, WEAKENS, MOVES = 1.5, 3 / 4, 0.1
 MOST_MODIFIERS = 30
-AT_ONCE, NEARLY = 4, 0.75  # so many enter together, if they are nearly as significant as the first
+# At most this many enter together, if they are nearly as significant as the first.
+AT_ONCE, NEARLY = 4, 0.75
 LARGEST = 3.0
 TINY = 1e-9
 # English words, and by what they multiply votes in pairs of phrases of the Stanford Sentiment
@@ -112,7 +113,7 @@ def _candidates(
 
 
 class Evidence(NamedTuple):
-    """What is known of short texts without having learnt from them."""
+    """What is known of short texts without having learned from them."""
 
     votes: np.ndarray
     """Of each word, by the weights of each fold, (folds, words, rows)."""

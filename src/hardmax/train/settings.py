@@ -59,7 +59,8 @@ class Settings:
         How far tokens move towards their leaders: 0 (not at all) or the alpha of one layer. Kept
         as a text, exactly.
     neutral_weight : int, optional
-        So many silent words are added to each text: the more, the more modest short texts are.
+        The number of silent words that are added to each text: the more, the less confident the
+        model is of short texts.
     scaling : {"rarity", "contrast", "evidence"}, optional
         How much tokens may weigh: the rarer, the more; with two classes also the more, the more
         unevenly they are spread; or by this alone, and little if they are rare. The first two are
@@ -177,7 +178,7 @@ def _read_words(words: Any, name: str) -> tuple[str, ...]:
 
 
 def _read_ngram_range(ngram_range: Any) -> tuple[int, int]:
-    """From single words to phrases of so many, checked."""
+    """From single words to phrases of this many, checked."""
     allowed = [(1, last) for last in range(1, LONGEST_PHRASE + 1)]
     is_pair = isinstance(ngram_range, list | tuple) or np.ndim(ngram_range) == 1
     if not is_pair or tuple(ngram_range) not in allowed:

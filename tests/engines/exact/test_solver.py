@@ -99,7 +99,7 @@ def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
 # The last token is tied; t runs from 1 down to 0 as it goes to its target. Tokens, alpha, when the
 # sets settle, and when they are computed.
 CORNERS = {}
-# Zero attends to everybody and sits in their mean, until 1 has moved.
+# Zero attends to all points and sits in their mean, until 1 has moved.
 CORNERS["a target that moves"] = rational("-3, 1, 2, 0"), 1, 2, (0, 1, 2)
 # (15, 0, -60) is far behind along (1, 0, 1), and in front along the target (10, 0, 0).
 CLOUD = rational("10 10 0, 10 -10 0, 15 0 -60, 1 0 1")

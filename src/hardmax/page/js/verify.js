@@ -115,7 +115,7 @@ function verifyShape(c) {
     const above = /^[1-9][0-9]*(\/([2-9]|[1-9][0-9]+))?$/;
     const [size, counts, numbers, multiplicities] = [[/^0$/, above], [count], [number], [null, [positive]]];
     const matrix = [null, [numbers]];
-    /** Lists of so many counts or nulls. @type {(value: any, length: number) => boolean} */
+    /** Lists of `length` counts or nulls. @type {(value: any, length: number) => boolean} */
     const several = (value, length) => Array.isArray(value) && value.length === length;
     const entry = { from: count, head: count, to: [[count, (/** @type {any} */ set) => !several(set, 1) && verifyIs(counts, set)]] };
     const schema = {
@@ -641,7 +641,7 @@ function verifyWalk(c, problem, tick) {
         return [...found.values()];
     }
 
-    /** Statement 4: the attended sets are the same for so many layers, or for ever (null). The lead of j over c is to be
+    /** Statement 4: the attended sets are the same for a number of layers, or for ever (null). The lead of j over c is to be
      * negative, and of those in the set it may vanish. @param {VerifyForm} form @param {bigint} over
      * @param {bigint | null} layers @param {bigint} layer */
     function checkStay(form, over, layers, layer) {
