@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,7 @@ def test_playing_ends_at_the_limit(browser, files):
         assert page.evaluate("window.frames_drawn.length") > 10
         tokens = [row.split(",") for row in SMALL.split(";")]
         lim = hm.limit(tokens, hm.Dynamics(9))
-        shown = [[float(x) for x in numbers(row[2])] for row in rows_of(page)]
+        shown = [[float(Fraction(x)) for x in numbers(row[2])] for row in rows_of(page)]
         assert np.allclose(shown, lim.limit_points, atol=1e-4)
         assert watched.heard == []
 
@@ -185,13 +186,17 @@ def test_files_that_are_dropped_or_chosen_are_read_exactly(files, watched):
     page = watched.open(files["plain"])
     drop(page, {"mine.csv": b"x;y\n0.1;1/3\n-1;2e-3\n"})
     state_of(page, tokens="0.1,1/3;-1,2e-3")
-    page.click("summary:has-text('Your own tokens')")
+    page.click("summary:has-text('Names and coordinates')")
     chosen = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"1, 0.1\n2, 3\n"}
     page.set_input_files("input[type=file][accept*=csv]", chosen)
     state_of(page, tokens="1,0.1;2,3")
     page.fill("textarea[placeholder*='1/3']", "1,0,0\n0,1,0\n0,0,1")
     page.click("text=Use these tokens")
     state_of(page, tokens="1,0,0;0,1,0;0,0,1")
+    page.fill("textarea[placeholder*='1/3']", "Ann: 1, 0\nBen: 0, 2\nCem: -1/3, -1")
+    page.click("text=Use these tokens")
+    state_of(page, tokens="1,0;0,2;-1/3,-1", names="Ann,Ben,Cem")
+    assert [row[0] for row in rows_of(page)] == ["Ann", "Ben", "Cem"]
 
 
 BAD_FILES = [
@@ -260,6 +265,8 @@ HOSTILE = [
     "cloud=random:1e9,2,3",
     "cloud=random:2000,99999,1",
     "room=__proto__",
+    "ask=ends:99999&lock=yes",
+    "cloud=triangle&ask=leaders&names=" + "<img src=x onerror=alert(1)>," * 9,
     "room=reviews&text=" + "<script>alert(1)</script>" * 9,
     "room=reviews&model=<svg onload=alert(1)>",
     "room=reviews&out=99999.-1",
@@ -308,6 +315,134 @@ def test_the_tour_is_taken_and_left_by_keyboard_alone(files, watched):
         assert page.is_hidden(".hm-tour"), step
         assert page.locator(".hm-lit").count() == 0
     state_of(page, tokens=SMALL, layer="0")
+
+
+# ---------------------------------------------------------------- exercises
+
+# Token 2 follows token 0, which leads, and so do tokens 1, 3 and 4.
+EXERCISE = {
+    "tokens": "1,1;-1,1/2;0.25,0.125;-0.5,-1;0.75,-0.5",
+    "layer": "0",
+    "ask": "leaders;attends:2;ends:2",
+    "lock": "yes",
+}
+# What would give an answer away.
+TOLD = ".hm-verdict, .hm-note, .hm-row:has(input[type=range]):not(.hm-settings *)"
+
+
+def ask(page: Any, answer: str) -> str:
+    """What the page says to an answer."""
+    page.fill(".hm-quiz input", answer)
+    page.click("button:text-is('Check')")
+    return page.inner_text(".hm-quiz [aria-live]")
+
+
+def colours_of(page: Any) -> int:
+    """How many colours are in the picture, but for greys and the mark of an answer."""
+    return page.eval_on_selector(
+        "canvas",
+        """canvas => {
+            const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d")
+            copy.drawImage(canvas, 0, 0)
+            const all = copy.getImageData(0, 0, canvas.width, canvas.height).data
+            const found = new Set()
+            for (let k = 0; k < all.length; k += 4)
+                if (Math.abs(all[k] - all[k + 2]) > 20) found.add(all.slice(k, k + 3).join())
+            return found.size
+        }""",
+    )
+
+
+def test_an_exercise_tells_nothing_until_it_is_answered_and_keeps_score(files, watched):
+    page = watched.open(files["plain"], urlencode(EXERCISE))
+    page.wait_for_selector("text=question 1 of 3")
+    page.wait_for_timeout(500)  # exact arithmetic knows the answer
+    assert colours_of(page) == 0
+    hidden = page.locator(TOLD).filter(visible=True).all_inner_texts()
+    assert hidden == []
+    assert [len(row) for row in rows_of(page)] == [2] * 5
+    assert "leader" not in page.inner_text("[role=status]")
+    assert "1 right, 1 wrong, 3 missing" in ask(page, "1, 2")
+    assert "Right: tokens 0, 1, 3 and 4 lead" in ask(page, "0, 4, 3, 1")
+    page.wait_for_function("document.querySelector('.hm-quiz').textContent.includes('0 of 1')")
+    assert colours_of(page) > 3
+    page.click("text=Next question")
+    assert colours_of(page) == 0
+    assert "token 2 attends to token 0" in ask(page, "0")
+    assert "3/8 for 0, 1/8 for 4" in page.inner_text(".hm-quiz")
+    page.click("text=Next question")
+    assert "Try again" in ask(page, "1, 0")
+    assert "Close enough: token 2 ends at (1, 1)" in ask(page, "1, 0.99")
+    assert "1 of 3" in page.inner_text(".hm-quiz")
+    state = state_of(page, **EXERCISE)
+    assert "selected" not in state
+
+
+def test_an_exercise_is_answered_by_clicks_and_its_settings_are_locked(files, watched):
+    page = watched.open(files["plain"], urlencode(EXERCISE | {"ask": "attends:2"}))
+    page.wait_for_selector(".hm-quiz")
+    assert page.eval_on_selector(".hm-settings input", "it => it.matches(':disabled')")
+    places = page.eval_on_selector("canvas", PLACES)
+    x, y = max(places, key=lambda place: place[0] - place[1])  # token 0 is to the upper right
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 40, y + 40)
+    page.mouse.up()
+    page.keyboard.press("a")
+    assert page.input_value(".hm-quiz input").strip("a") == "0"
+    page.fill(".hm-quiz input", "0")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Score: 1 of 1")
+    page.keyboard.press("t")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 40, y + 40)
+    page.mouse.up()
+    state_of(page, tokens=EXERCISE["tokens"])
+    assert page.is_hidden("button:text-is('Leave the exercise')")
+
+
+def test_a_teacher_sets_an_exercise_and_copies_its_link(browser, files):
+    allowed = ["clipboard-read", "clipboard-write"]
+    with Watched(browser, permissions=allowed) as watched:
+        page = watched.open(files["plain"], "cloud=triangle&selected=7&layer=1")
+        proved(page)
+        page.click("summary:has-text('Exercise')")
+        page.select_option("select:has(option[value=ends])", "ends")
+        page.click("button:text-is('Start')")
+        page.click(".hm-quiz button:text-is('Copy link')")
+        link = page.evaluate("navigator.clipboard.readText()")
+        found = {name: value for name, (value, *_) in parse_qs(link.partition("#")[2]).items()}
+        given = ("cloud", "ask", "lock", "layer")
+        assert [found[name] for name in given] == ["triangle", "ends:7", "yes", "1"]
+        page.click("text=Leave the exercise")
+        assert "3 leaders" in proved(page)
+        # While it plays, a link is to the layer that it stops at.
+        page.click("button:text-is('Play')")
+        page.wait_for_timeout(1500)
+        page.click(".hm-row button:text-is('Copy link') >> visible=true")
+        link = page.evaluate("navigator.clipboard.readText()")
+        layer = parse_qs(link.partition("#")[2])["layer"][0]
+        assert layer not in ("0", "1", "limit")
+        assert page.inner_text(".hm-grow").startswith(f"Layer {layer} of")
+        assert page.is_visible("button:text-is('Play')")
+        assert watched.heard == []
+
+
+def test_whole_layers_are_told_in_fractions_and_a_choice_by_its_scores(files, watched):
+    tokens = [["1", "1"], ["1/2", "-1/2"], ["-1", "-1"], ["0.3", "-0.2"]]
+    text = ";".join(map(",".join, tokens))
+    page = watched.open(files["plain"], urlencode({"tokens": text, "layer": "2", "selected": "3"}))
+    proved(page)
+    assert "1/4 for 1, " not in page.inner_text("#hm-dynamics")
+    page.keyboard.press("Home")
+    page.wait_for_selector("text=1/4 for 1, 13/100 for 3, 1/10 for 0, -1/10 for 2")
+    rows_of(page)
+    page.click("text=Every layer")
+    run = hm.simulate(tokens, hm.Dynamics("1/2"), layers=5, arithmetic="exact")
+    for layer, row in enumerate(rows_of(page)[1:6], start=1):
+        cells = [[Fraction(x) for x in numbers(cell)] for cell in row[1:]]
+        assert cells == run.at(layer, exact=True).tolist()
 
 
 # ---------------------------------------------------------------- what the room says and offers
@@ -359,7 +494,12 @@ def test_axe_finds_nothing(width, scheme, media, browser, files):
     with Watched(browser, width, color_scheme=scheme, reduced_motion="reduce") as watched:
         page = watched.page
         page.emulate_media(media=media)
-        for fragment in ("room=reviews", "tour=5", "cloud=cube&attention=softmax:10"):
+        for fragment in (
+            "room=reviews",
+            "tour=5",
+            "cloud=cube&attention=softmax:10",
+            "cloud=cube&ask=leaders",
+        ):
             page.goto("about:blank")
             watched.open(files["model"], fragment)
             page.wait_for_selector("details, .hm-marked mark", state="attached")
@@ -371,7 +511,7 @@ def test_axe_finds_nothing(width, scheme, media, browser, files):
 
 
 def test_pages_are_small(files):
-    assert files["plain"].stat().st_size <= 140_000
+    assert files["plain"].stat().st_size <= 145_000
     model = sum(len(one["data"]) for one in [pack(MODEL)])
     assert files["model"].stat().st_size <= 150_000 + model
 

@@ -6,6 +6,7 @@ import { readNumber } from "./exact.js";
 
 export const MOST_TOKENS = 2000; // more would not be told apart
 export const MOST_DIMENSIONS = 16;
+export const LONGEST_NAME = 20; // of a token
 export const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
 
 /** Clouds by name: what they are called, what there is to see, and their tokens. The first four are
@@ -111,7 +112,7 @@ export const rowsText = (rows, between = ";") => rows.map((row) => row.join(",")
 
 /** A cloud from CSV, by the rules of Python's `read_cloud`. Of a long one the beginning is read, and `note` says so.
  * @param {string} text @param {string} name @param {number} [size] characters of the whole, if `text` is its
- * beginning @returns {{tokens: Tokens, note: string}} */
+ * beginning @returns {{tokens: Tokens, names: string[], note: string}} a row may begin with a name: “Ann, 1, 0” or “Ann: 1, 0” */
 export function parseCsv(text, name, size = text.length) {
     const start = text.slice(0, MOST_CHARACTERS).replace(/^\uFEFF/, "").trimStart();
     const lines = start.split(/\r?\n|\r/, MOST_TOKENS + 2);
@@ -119,12 +120,14 @@ export function parseCsv(text, name, size = text.length) {
     if (size > MOST_CHARACTERS) lines.pop(); // its end may be missing
     // The semicolon first: where it separates, a comma may be somebody's decimal point.
     const mark = [";", "\t"].find((each) => lines[0]?.includes(each)) ?? ",";
-    const rows = lines.filter((line) => line.trim()).map((line) => line.split(mark, MOST_DIMENSIONS + 1));
+    const rows = lines.filter((line) => line.trim()).map((line) => line.replace(/^([^:,]+):/, `$1${mark}`).split(mark, MOST_DIMENSIONS + 2));
     const cells = rows.map((row) => row.map((cell) => cell.trim().replace(/^"(.*)"$/, "$1")));
-    if (cells[0]?.every((cell) => /^#?\s*\p{L}/u.test(cell) && !/^(nan|inf)/i.test(cell))) cells.shift();
+    const isWord = (/** @type {string} */ cell) => /^#?\s*\p{L}/u.test(cell) && !/^(nan|inf(inity)?)$/i.test(cell);
+    if (cells[0]?.every(isWord)) cells.shift();
+    const names = cells.map((row) => (isWord(row[0]) ? row.shift() ?? "" : "").replace(/,/g, " ").slice(0, LONGEST_NAME));
     const tokens = readRows(cells.slice(0, MOST_TOKENS), name);
     const count = tokens.length.toLocaleString("en");
-    return { tokens, note: long ? `${name} is long: its first ${count} rows were read, the others were not.` : "" };
+    return { tokens, names: names.some(Boolean) ? names : [], note: long ? `${name} is long: its first ${count} rows were read, the others were not.` : "" };
 }
 
 /** A random cloud, in thousandths. Each coordinate is the sum of four numbers, so most tokens are near the origin.
@@ -152,7 +155,7 @@ export function cloudOf(source) {
 }
 
 /** Lines of Python that give the same. @param {import("./dynamics.js").Problem} problem @param {number} at */
-export function pythonLines({ tokens, source, ...layer }, at) {
+export function pythonLines({ tokens, source, names, ...layer }, at) {
     const rows = tokens.map((row) => `    ${JSON.stringify(row)},\n`).join("");
     const given = Object.entries(layer).flatMap(([name, part]) => (part ? [`${name}=${JSON.stringify(part)}`] : []));
     const call = `(tokens, hm.Dynamics(${given.join(", ")})`;

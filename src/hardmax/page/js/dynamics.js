@@ -1,20 +1,22 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
-import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
+import { LONGEST_NAME, MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
 import { readAlpha, readCell, readRows, readRowsText, readSquare, rowsText } from "./cloud.js";
 import { acceptDrops, el, plural } from "./dom.js";
-import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
+import { compareRuns, floatRun, positionsAt, runOfLimit, untold } from "./floats.js";
 import { FLOAT_ENOUGH, MOST_LAYERS, checkLayer, floatLayers, otherParts, runOfLayers } from "./layers.js";
 import { SWITCHES, buildPanel } from "./panel.js";
 import { PAPER, directionsOf, ellipseEnd, fitFrame, metricOfEllipse, paintScene, toScreen, toWorld } from "./scene.js";
 
-/** What is computed. `source` is the key of a named cloud, "random:n,d,seed", or "own".
- * @typedef {{tokens: string[][], alpha: string, metric: string[][] | null, source: string}
+/** What is computed. `source` is the key of a named cloud, "random:n,d,seed", or "own"; a token without a name is called
+ * by its number.
+ * @typedef {{tokens: string[][], names: string[], alpha: string, metric: string[][] | null, source: string}
  *     & import("./layers.js").Parts} Problem
  * @typedef {import("./main.js").Context} Context
  * @typedef {import("./main.js").Values} Values */
 
 const PAPER_LAYER = { mask: null, value: null, attention: null };
 const FIRST_CLOUD = "random:60,2,71"; // seven leaders, one of which emerges at layer 1
+const PAPER_SIZE = [680, 680]; // in pixels, of a picture in print
 const URL_LENGTH = 6000; // characters of tokens; longer addresses do not survive mail and chat
 /** @type {Record<string, number[]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -29,7 +31,7 @@ export class DynamicsRoom {
         ["a", "add a token"], ["Delete", "delete the selected token"],
         ["Shift + arrows", "rotate, in three dimensions, if no token is selected"],
     ];
-    problem = /** @type {Problem} */ ({ tokens: [], alpha: "1/2", metric: null, source: "own", ...PAPER_LAYER });
+    problem = /** @type {Problem} */ ({ tokens: [], names: [], alpha: "1/2", metric: null, source: "own", ...PAPER_LAYER });
     n = 0; // tokens
     d = 2; // dimensions
     floats = new Float64Array();
@@ -47,7 +49,12 @@ export class DynamicsRoom {
     led = /** @type {number[]} */ ([]); // tokens that have led since the cloud was chosen: colours go by this order
     speed = 1;
     beside = /** @type {import("./floats.js").Run | null} */ (null); // in the picture of softmax: what it is beside
-    marked = { ray: false, rings: /** @type {number[]} */ ([]) }; // what the tour speaks of
+    /** What the tour or an exercise speaks of: `spot` is a place, or empty. */
+    marked = { ray: false, rings: /** @type {number[]} */ ([]), spot: /** @type {number[]} */ ([]) };
+    asking = false; // a question of an exercise, which nothing may give away
+    locked = false; // nor may its settings be changed
+    asked = /** @type {[string, boolean] | null} */ (null); // the exercise to begin with, and whether it is locked
+    reason = ""; // why there is no exact limit
     show = new Set(SWITCHES.flatMap(([name, , on]) => (on ? [name] : [])));
     yaw = 0.5;
     pitch = 0.35;
@@ -61,6 +68,9 @@ export class DynamicsRoom {
     showLayer = () => (this.panel.updateLayer(), this.draw());
     toggle = () => (this.playing ? this.goTo(this.layer) : this.play());
     step = (/** @type {number} */ by) => this.goTo(Math.min(Math.round(this.layer), this.lastLayer + 1) + by);
+    nameOf = (/** @type {number} */ token) => this.problem.names[token] || String(token);
+    /** In a sentence. @param {number} token */
+    called = (token) => this.problem.names[token] || `token ${token}`;
     /** Where a token starts. @param {number} token */
     startOf = (token) => Array.from(this.floats.subarray(token * this.d, token * this.d + this.d));
 
@@ -81,8 +91,8 @@ export class DynamicsRoom {
         for (const canvas of [this.canvas, this.softCanvas]) resized.observe(canvas);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
         // Paper is white, whatever the screen is.
-        window.addEventListener("beforeprint", () => this.paint(PAPER));
-        window.addEventListener("afterprint", () => this.paint());
+        window.addEventListener("beforeprint", () => this.resize(PAPER));
+        window.addEventListener("afterprint", () => this.resize());
         this.use(FIRST_CLOUD);
         const { cloud } = context.data;
         if (cloud) context.attempt(() => this.setValues(cloud));
@@ -91,7 +101,8 @@ export class DynamicsRoom {
 
     /** What is drawn: the truth once it is known. */
     get run() {
-        return this.exact?.run ?? this.floatRun;
+        const run = this.exact?.run ?? this.floatRun;
+        return this.asking ? untold(run) : run;
     }
 
     /** The layer without softmax, which is shown beside it. */
@@ -129,7 +140,8 @@ export class DynamicsRoom {
         if (this.started) return;
         this.started = true;
         this.changed();
-        if (this.tourAt >= 0) this.panel.tour.show(this.tourAt);
+        if (this.asked) this.panel.quiz.start(...this.asked);
+        else if (this.tourAt >= 0) this.panel.tour.show(this.tourAt);
         else if (!this.restored) this.begin();
     }
 
@@ -156,25 +168,28 @@ export class DynamicsRoom {
 
     /** A step of the tour. @param {Omit<import("./tour.js").TourStep, "lit">} step */
     present({ cloud, layer, show, selected = -1, ray = false, rings = [] }) {
-        this.marked = { ray, rings };
-        const problem = { ...this.problem, tokens: cloudOf(cloud), source: cloud, alpha: "1/2" };
+        this.marked = { ray, rings, spot: [] };
+        const problem = { ...this.problem, tokens: cloudOf(cloud), names: [], source: cloud, alpha: "1/2" };
         Object.assign(problem, PAPER_LAYER, { metric: null });
         const first = this.context.calm ? layer : 0;
         this.recall({ ...this.remember(), problem, selected, led: [], layer: first, show: new Set(show) });
         if (layer && !this.context.calm) this.play(layer);
     }
 
-    /** A new cloud. @param {string} source @param {string[][]} [tokens] */
-    use(source, tokens = cloudOf(source)) {
+    /** A new cloud. @param {string} source @param {string[][]} [tokens] @param {string[]} [names] */
+    use(source, tokens = cloudOf(source), names = []) {
         this.panel.tour.leave(false);
         [this.selected, this.led] = [-1, []];
         const matrices = tokens[0].length === this.d ? {} : { metric: null, value: null };
-        this.set({ tokens, source, ...matrices });
+        if (names.length) this.show.add("numbers");
+        this.set({ tokens, names, source, ...matrices });
         this.resize();
     }
 
     /** Change the problem. @param {Partial<Problem>} change */
     set(change) {
+        if (this.locked) throw new Error("The settings of this exercise are locked.");
+        if (change.tokens) this.panel.quiz.leave();
         if (this.drag) this.drag.moved = true;
         const problem = { ...this.problem, ...change };
         checkLayer(problem, problem.tokens[0]?.length ?? this.d);
@@ -189,7 +204,7 @@ export class DynamicsRoom {
         const known = this.exact;
         [this.n, this.d] = [tokens.length, tokens[0]?.length ?? this.d];
         [this.floats, this.metric] = [cloudFloats(tokens), metric && cloudFloats(metric)];
-        [this.exact, this.differences] = [null, []];
+        [this.exact, this.differences, this.reason] = [null, [], ""];
         this.others = otherParts(this.problem);
         const layer = { ...this.hardLayer, metric: this.metric };
         // While one drags, fewer layers of other kinds are computed, and no bounds.
@@ -203,7 +218,7 @@ export class DynamicsRoom {
         clearTimeout(this.timer);
         if (!this.started) return;
         this.draw();
-        if (!this.drag || known) this.panel.update("");
+        if (!this.drag || known) this.panel.update();
         else this.panel.updateLayer();
         if (!this.drag) this.tell();
         this.context.changed();
@@ -221,7 +236,8 @@ export class DynamicsRoom {
             this.exact = { limit: found, run };
         }
         this.layer = this.clamped(this.layer);
-        this.panel.update(found.reason);
+        this.reason = found.reason;
+        this.panel.update();
         this.tell();
         this.draw();
     }
@@ -242,8 +258,9 @@ export class DynamicsRoom {
         if (gone < 0) return this.context.announce("select a token to delete it");
         this.selected = -1;
         this.led = this.led.map((token) => (token === gone ? -1 : token - Number(token > gone)));
-        this.set({ tokens: this.problem.tokens.filter((_, token) => token !== gone), source: "own" });
-        this.tell(`token ${gone} deleted`);
+        const [about, stays] = [this.called(gone), (/** @type {any} */ _, /** @type {number} */ token) => token !== gone];
+        this.set({ tokens: this.problem.tokens.filter(stays), names: this.problem.names.filter(stays), source: "own" });
+        this.tell(`${about} deleted`);
     }
 
     /** Move the start of the selected token along the screen, by pixels.
@@ -310,7 +327,8 @@ export class DynamicsRoom {
         if (!this.started) return;
         const { selected, n } = this;
         const about = selected >= 0 && selected < n ? this.panel.describe(selected) : "";
-        const parts = this.playing ? ["playing"] : [event, about, this.summary()];
+        const size = `${plural(n, "token")} in ${plural(this.d, "dimension")}`;
+        const parts = this.playing || this.asking ? [size] : [event, about, this.summary()];
         this.context.announce(parts.filter(Boolean).join("; "));
     }
 
@@ -320,16 +338,18 @@ export class DynamicsRoom {
         return `${where}: ${plural(leaders, "leader")}, ${plural(this.n, "token")}`;
     }
 
-    /** Fit the cloud into the picture as large as it is now. */
-    resize() {
-        const { clientWidth: width, clientHeight: height } = this.canvas;
-        if (!width || !height) return;
+    /** Fit the cloud into the picture as large as it is now, or, on paper, as wide as a page.
+     * @param {import("./scene.js").Theme} [theme] */
+    resize(theme) {
+        const { clientWidth, clientHeight } = this.canvas;
+        const [width, height, dense] = theme ? [...PAPER_SIZE, 3] : [clientWidth, clientHeight, devicePixelRatio];
+        if (!clientWidth || !clientHeight) return;
         for (const canvas of [this.canvas, this.softCanvas]) {
-            canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
-            canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+            canvas.width = Math.round((theme ? width : canvas.clientWidth) * dense);
+            canvas.height = Math.round((theme ? height : canvas.clientHeight) * dense);
         }
         this.frame = fitFrame(this.floats, this.d, width, height, this);
-        this.paint();
+        this.paint(theme);
     }
 
     /** Draw before the next frame is shown. */
@@ -345,10 +365,10 @@ export class DynamicsRoom {
     paint(theme, canvas = this.canvas) {
         const { color: ink, backgroundColor: ground } = getComputedStyle(this.canvas);
         const colours = theme ?? { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 };
-        paintScene(canvas, this, colours);
-        if (canvas !== this.canvas || !this.soft || !this.softCanvas.width) return;
-        const { clientWidth: width, clientHeight: height } = this.softCanvas;
-        const frame = fitFrame(this.floats, this.d, width, height, this);
+        const bare = Object.getOwnPropertyDescriptors({ show: new Set(["numbers"]), differences: [] });
+        paintScene(canvas, this.asking ? Object.create(this, bare) : this, colours);
+        if (canvas !== this.canvas || !this.soft || !this.softCanvas.width || this.asking) return;
+        const frame = fitFrame(this.floats, this.d, this.frame.width, this.frame.height, this);
         const others = { run: this.soft, beside: this.run, frame, layer: this.softLayer, differences: [] };
         paintScene(this.softCanvas, Object.create(this, Object.getOwnPropertyDescriptors(others)), colours);
     }
@@ -364,8 +384,10 @@ export class DynamicsRoom {
             const found = this.find(place, event.pointerType === "touch" ? 24 : 13);
             if (event.button) return;
             if (found !== -1 && this.playing) this.goTo(this.layer);
-            if (found >= 0 && found !== this.selected) this.select(found);
-            const kind = found === -2 ? "ellipse" : found < 0 ? "view" : "token";
+            if (this.asking) this.panel.quiz.point(found, place);
+            else if (found >= 0 && found !== this.selected) this.select(found);
+            const own = this.locked ? "fixed" : found === -2 ? "ellipse" : "token";
+            const kind = found === -1 || this.asking ? "view" : own;
             this.drag = { kind, at: place, start: this.startOf(found), moved: false };
             canvas.setPointerCapture(event.pointerId);
         });
@@ -379,14 +401,15 @@ export class DynamicsRoom {
             if (!drag.moved && Math.hypot(x, y) < 3) return;
             if (drag.kind === "view") {
                 if (this.d > 2) this.rotate(x / 120, -y / 120);
+                else if (this.asking) this.panel.quiz.point(this.find(place), place, false);
                 Object.assign(drag, { at: place, moved: true });
             } else if (drag.kind === "token") this.move(drag.start, x, y, event.shiftKey);
-            else this.set({ metric: metricOfEllipse(this.frame, toWorld(this.frame, place)) });
+            else if (drag.kind === "ellipse") this.set({ metric: metricOfEllipse(this.frame, toWorld(this.frame, place)) });
         });
         const end = () => {
             const { drag } = this;
             this.drag = null;
-            if (drag?.kind === "view" && !drag.moved && this.selected >= 0) this.select(-1);
+            if (drag?.kind === "view" && !drag.moved && !this.asking && this.selected >= 0) this.select(-1);
             if (!drag?.moved || drag.kind === "view") return;
             this.changed();
         };
@@ -439,9 +462,11 @@ export class DynamicsRoom {
         const { key, shiftKey, target } = event;
         if (this.panel.tour.key(event)) return true;
         const own = target instanceof HTMLElement && target.matches("[role=tab], button, summary");
-        if (own && /^( |Enter|Arrow.*)$/.test(key)) return false;
+        if (this.asking || (own && /^( |Enter|Arrow.*)$/.test(key))) return false;
         const [right, up] = ARROWS[key] ?? [0, 0];
         const { selected, n } = this;
+        const isEdit = /^(a|Delete|Backspace)$/.test(key) || ((right || up) && selected >= 0);
+        if ((this.locked && isEdit) || (key === "t" && this.panel.quiz.state())) return false;
         if ((right || up) && selected >= 0) {
             // About two pixels, and a power of ten of the world's units.
             const unit = (shiftKey ? 0.1 : 10 ** Math.round(Math.log10(2 / this.frame.scale))) * this.frame.scale;
@@ -483,15 +508,17 @@ export class DynamicsRoom {
     state() {
         const tour = this.panel.tour.step();
         if (tour >= 0) return { tour: String(tour + 1) };
-        const { tokens, alpha, metric, source, mask, value, attention } = this.problem;
+        const { tokens, names, alpha, metric, source, mask, value, attention } = this.problem;
         const state = /** @type {Record<string, string>} */ ({ alpha, show: [...this.show].join(",") });
         state.layer = this.wholeLayer === Infinity ? "limit" : String(this.wholeLayer);
         if (source !== "own") state.cloud = source;
         else if (rowsText(tokens).length <= URL_LENGTH) state.tokens = rowsText(tokens);
+        if (names.some(Boolean)) state.names = names.join(",");
         if (metric) state.metric = rowsText(metric);
         if (value) state.value = rowsText(value);
-        Object.assign(state, mask && { mask }, attention && { attention });
-        if (this.selected >= 0) state.selected = String(this.selected);
+        const exercise = this.panel.quiz.state();
+        Object.assign(state, mask && { mask }, attention && { attention }, exercise);
+        if (this.selected >= 0 && !exercise) state.selected = String(this.selected);
         if (this.d > 2) state.view = `${this.yaw.toFixed(2)},${this.pitch.toFixed(2)}`;
         return state;
     }
@@ -504,7 +531,8 @@ export class DynamicsRoom {
         if (!short || !/^(limit|\d{1,3})?$/.test(state.layer ?? ""))
             throw new Error("The address of this page is damaged: it is too long, or has no layer=limit or a number.");
         const tokens = state.tokens ? readRowsText(state.tokens, "tokens") : state.cloud ? cloudOf(state.cloud) : null;
-        if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null, value: null });
+        const names = (state.names ?? "").split(",", tokens?.length).map((name) => name.trim().slice(0, LONGEST_NAME));
+        if (tokens) Object.assign(problem, { tokens, names, source: state.tokens ? "own" : state.cloud, metric: null, value: null });
         const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
         if (state.metric) problem.metric = readSquare(state.metric, d, "metric");
@@ -517,7 +545,8 @@ export class DynamicsRoom {
         if (shown) this.show = new Set(SWITCHES.flatMap(([name]) => (shown.includes(name) ? [name] : [])));
         const selected = /^\d{1,4}$/.test(state.selected ?? "") ? Number(state.selected) : -1;
         this.selected = selected < problem.tokens.length ? selected : -1;
-        Object.assign(this, { problem, restored: state.layer !== undefined });
+        this.asked = state.ask ? [state.ask, state.lock !== undefined] : null;
+        Object.assign(this, { problem, led: [], restored: state.layer !== undefined });
         this.changed();
         this.layer = this.clamped(state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer));
     }

@@ -33,7 +33,7 @@ function exactRatio(/** @type {bigint} */ p, /** @type {bigint} */ q) {
 }
 
 /** p / q as Python writes a Fraction. @param {bigint} p @param {bigint} q positive */
-function exactText(p, q) {
+export function exactText(p, q) {
     const { p: over, q: under } = exactRatio(p, q);
     return under === 1n ? `${over}` : `${over}/${under}`;
 }
@@ -194,7 +194,6 @@ export function exactLevel(scores, counts, wanted) {
 /** The layers from 0 on, up to the first whose attended sets last for ever.
  * @param {ExactCloud} cloud @param {ExactDynamics} dynamics @returns {Generator<ExactStep>} */
 export function* exactWalk(cloud, dynamics) {
-    const { keep: { p, q }, tick } = dynamics;
     const counts = cloud.multiplicities.map(BigInt);
     let [rows, denominator] = [cloud.numerators, cloud.denominator];
     let sets = /** @type {number[][]} */ ([]);
@@ -210,8 +209,26 @@ export function* exactWalk(cloud, dynamics) {
         yield { ...step, lasts };
         // Who attends to one point that attends to itself alone does so for ever, for any metric.
         pending = pending.filter((i) => sets[i].length > 1 || `${sets[sets[i][0]]}` !== `${sets[i]}`);
-        rows = step.rows.map((z, i) => (tick(), z.map((x, c) => p * x + (q - p) * step.targets[i][c])));
-        denominator = step.denominator * q;
+        ({ rows, denominator } = exactMoved(step, dynamics));
+    }
+}
+
+/** The points one layer later. @param {{rows: bigint[][], targets: bigint[][], denominator: bigint}} step
+ * @param {ExactDynamics} dynamics */
+function exactMoved({ rows, targets, denominator }, { keep: { p, q }, tick }) {
+    const moved = rows.map((z, i) => (tick(), z.map((x, c) => p * x + (q - p) * targets[i][c])));
+    return { rows: moved, denominator: denominator * q };
+}
+
+/** Where the points are, layer by layer. @param {ExactLimit} limit @param {ExactDynamics} dynamics
+ * @returns {Generator<{rows: bigint[][], denominator: bigint}>} */
+export function* exactPositions({ points, attended }, dynamics) {
+    const counts = points.multiplicities.map(BigInt);
+    let now = { rows: points.numerators, denominator: points.denominator };
+    for (let [layer, phase] = [0, 0]; ; layer++) {
+        yield now;
+        if (attended[phase + 1]?.from <= layer) phase++;
+        now = exactMoved(exactMeans(now.rows, now.denominator, attended[phase].sets, counts), dynamics);
     }
 }
 

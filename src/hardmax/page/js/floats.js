@@ -69,6 +69,12 @@ export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits
     return run;
 }
 
+/** The same positions, but nobody leads or attends to anything: what an exercise shows. @param {Run} run @returns {Run} */
+export function untold(run) {
+    const layers = run.layers.map((layer) => ({ ...layer, sets: layer.sets.map(() => []) }));
+    return { ...run, layers, since: run.since.map(() => -1) };
+}
+
 /** The layer whose choices hold at this time. @param {Run} run @param {number} layer */
 export const layerAt = (run, layer) => run.layers[Math.min(Math.floor(layer), run.layers.length - 1)];
 

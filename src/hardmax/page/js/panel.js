@@ -2,10 +2,11 @@
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
 import { MOST_CHARACTERS, readAlpha, readSquare, rowsText } from "./cloud.js";
 import { download, el, labelled, plural } from "./dom.js";
-import { makeCertificate } from "./exact.js";
-import { attendedTokens, positionsAt } from "./floats.js";
+import { exactAlong, exactDot, exactDynamics, exactFloat, exactPositions, exactText, makeCertificate } from "./exact.js";
+import { attendedTokens, floatAlong, floatDot, positionsAt } from "./floats.js";
 import { FLOAT_ENOUGH, readAttention } from "./layers.js";
 import { PAPER, drawScene, ellipseEnd, svgPen } from "./scene.js";
+import { QUESTIONS, buildQuiz } from "./quiz.js";
 import { buildTour } from "./tour.js";
 
 /** What can be shown, and whether it is at first. @type {[string, string, boolean][]} */
@@ -22,10 +23,13 @@ const KINDS = {
 const PLANE_ONLY = ["cells", "halfspace"]; // of what can be shown
 const ROTATE = "Drag the background to rotate it.";
 const LEGEND =
-    "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same " +
+    "★ leader, from the start if no layer is beside it · filled: where a token is now · hollow: where it started · same " +
     "colour and shape: same leader · grey: between leaders";
-const OWN_TOKENS = "One token per line: coordinates separated by commas; 1/3 is allowed. Or drop a CSV file here.";
+const OWN_TOKENS = "One token per line: 1/3, -0.5 or, with a name, Ann: 1, 0. Or drop a CSV file here.";
+const EXERCISE = "Stars and colours are hidden until a question is answered. For a question about one token, select it first.";
 
+const MOST_FRACTIONS = 60; // layers, of small clouds
+const TABLE_LAYERS = 20; // whole layers in the table
 const CHECKING = "Whether the proof of a limit is right, of any layer, is checked by this page alone. Or drop the file on the page.";
 const MOST_BYTES = 2 ** 28; // of a file to be checked
 
@@ -37,20 +41,25 @@ export function buildPanel(root, room) {
     const button = (words, click, title = "") => el("button", { click: () => context.attempt(click), title }, words);
     /** @type {(title: string, ...children: Node[]) => HTMLElement} */
     const group = (title, ...children) => el("fieldset", { class: "hm-group" }, el("legend", {}, title), ...children);
+    /** What an exercise hides until it is answered. @template {HTMLElement} Part @param {Part} part */
+    const afterwards = (part) => (part.classList.add("hm-after"), part);
     /** @type {(title: string, ...children: Node[]) => HTMLDetailsElement} */
     const folded = (title, ...children) => el("details", { class: "hm-group" }, el("summary", {}, title), ...children);
     const row = (/** @type {Node[]} */ ...children) => el("div", { class: "hm-row" }, ...children);
     const note = (words = "") => el("p", { class: "hm-note" }, words);
 
     const and = (/** @type {number[]} */ tokens) =>
-        (tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1"));
-    const listed = (/** @type {number[]} */ tokens) =>
-        (tokens.length > 6 ? "" : `token${tokens.length > 1 ? "s" : ""} `) + and(tokens);
+        (tokens.length > 6 ? `${tokens.length} tokens` : tokens.map(room.nameOf).join(", ").replace(/, ([^,]+)$/, " and $1"));
+    const listed = (/** @type {number[]} */ tokens) => {
+        const isPlain = tokens.length <= 6 && !tokens.some((token) => room.problem.names[token]);
+        return (isPlain ? `token${tokens.length > 1 ? "s" : ""} ` : "") + and(tokens);
+    };
     /** @type {(rows: Float64Array, point: number) => string} */
     const place = (rows, point) => {
         const numbers = Array.from(rows.subarray(point * room.d, point * room.d + room.d));
         return `(${numbers.map((x) => Number(x.toPrecision(5))).join(", ")})`;
     };
+    const capital = (/** @type {string} */ words) => words.replace(/^./, (first) => first.toUpperCase());
     const endOf = (/** @type {number} */ token) => {
         const limit = room.exact?.limit;
         return limit?.limits?.[limit.ofToken[token]];
@@ -66,7 +75,7 @@ export function buildPanel(root, room) {
     const slider = el("input", { type: "range", min: 0, input: () => room.goTo(Number(slider.value)) });
     const layerName = el("span");
     const playButton = button("Play", () => room.toggle());
-    const verdict = el("div", { class: "hm-verdict", "aria-live": "polite" });
+    const verdict = afterwards(el("div", { class: "hm-verdict", "aria-live": "polite" }));
     const proof = el("div", { class: "hm-verdict", hidden: true });
     let stopCheck = () => {};
     const proofs = el("input", { type: "file", accept: ".json", change: () => check([...(proofs.files ?? [])]) });
@@ -114,62 +123,86 @@ export function buildPanel(root, room) {
     const pair = el("div", { class: "hm-pair" }, el("div", {}, room.canvas, hardNote, drawnNote));
     const table = el("table", { class: "hm-table" });
     const scroll = { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "All numbers" };
-    const numbers = folded("All numbers", el("div", scroll, table));
+    const every = el("input", { type: "checkbox", change: fillTable });
+    const everyLayer = afterwards(el("label", { class: "hm-check" }, every, " Every layer"));
+    const numbers = folded("All numbers", everyLayer, el("div", scroll, table));
+    const reason = afterwards(note());
+    const paper = el("p", { class: "hm-paper" });
     numbers.addEventListener("toggle", fillTable);
     let layerInTable = -1;
+    /** @type {{of: unknown, dynamics: import("./exact.js").ExactDynamics, walk: ReturnType<typeof exactPositions>, layers: any[]} | {of: null}} */
+    let fractions = { of: null };
     const speed = el("select", { change: () => (room.speed = Number(speed.value)) },
         ...[0.25, 0.5, 1, 2, 4].map((value) => el("option", { value, selected: value === 1 }, `${value}×`)));
     const limitButton = button("To the limit", () => room.goTo(Infinity), "Infinitely many layers");
-    const player = row(
+    const resetButton = button("Reset", () => room.reset(), "As when the page was opened");
+    const player = afterwards(row(
         playButton,
         button("Back", () => room.step(-1), "One layer back"),
         button("Step", () => room.step(1), "One layer on"),
         limitButton,
         el("label", { class: "hm-label hm-grow" }, layerName, slider), labelled("Speed", speed),
-        button("Reset", () => room.reset(), "As when the page was opened"),
+        resetButton,
         ...(context.link ? [button("Copy link", copyLink, "A link to what is shown")] : []),
-    );
+    ));
     const tour = buildTour(room, { canvas: room.canvas, verdict });
+    const quiz = buildQuiz(room, { limitOf, listed, why, copyLink });
+    const question = el("select", {}, ...Object.entries(QUESTIONS).map(([value, [words]]) =>
+        el("option", { value }, words.split("?")[0].replace("*", "the token") + "?")), el("option", { value: "leaders;attends;ends" }, "All three"));
+    const lock = el("input", { type: "checkbox", checked: true });
+    const setExercise = () => {
+        const asked = question.value.replace(/attends|ends/g, `$&:${room.selected}`);
+        if (room.selected < 0 && asked !== "leaders") throw new Error("Select the token that the question is about: click on it.");
+        quiz.start(asked, lock.checked, true);
+    };
     const otherLayers = folded(
         "Other layers", note("The paper's layer is hardmax without mask and value matrix. The page proves limits only of this one."),
         labelled("A token attends to", attention), row(amountLabel, betaLabel),
         el("label", { class: "hm-check" }, causal, " Causal mask: only itself and earlier tokens"),
         labelled("Value matrix V, row by row", valueMatrix), button("Identity", () => room.set({ value: null })),
     );
-    const controls = [
+    const settings = [
         group(
             "Cloud", labelled("Begin with", cloud), random, about,
             row(button("Add token", () => room.add()), button("Delete", () => room.remove(), "The selected token")),
             el(
-                "details", {}, el("summary", {}, "Your own tokens"), note(OWN_TOKENS), labelled("CSV file", file),
-                labelled("Tokens", pasted), button("Use these tokens", () => take(parseCsv(pasted.value, "tokens"))),
+                "details", {}, el("summary", {}, "Names and coordinates"), note(OWN_TOKENS), labelled("Tokens", pasted),
+                button("Use these tokens", () => take(parseCsv(pasted.value, "tokens"))), labelled("CSV file", file),
             ),
         ),
         group("Step size", row(labelled("alpha", alpha), labelled("0.01 to 10", alphaSlider))),
-        group("Show", ...checks.slice(0, -1), planeNote),
+        afterwards(folded("Show", ...checks.slice(0, -1), planeNote)),
         folded(
             "Metric", note("Token z looks along A z. Drag the ellipse, or type the entries of A."),
             checks[checks.length - 1], labelled("A, row by row", matrix), metricNote,
             button("Identity", () => room.set({ metric: null })),
         ),
         ...(context.embedded ? [] : [otherLayers]), // in a notebook Python would not know of these
+    ];
+    if (context.link) settings.push(afterwards(folded(
+        "Exercise", note(EXERCISE), labelled("Question", question),
+        el("label", { class: "hm-check" }, lock, " Lock the settings"), button("Start", setExercise),
+    )));
+    const allSettings = el("fieldset", { class: "hm-controls hm-settings" }, ...settings);
+    const grey = el("input", { type: "checkbox" });
+    const more = [
         folded("Save and share", row(
             button("PNG", savePng), button("SVG", saveSvg),
             button("CSV", () => download("tokens.csv", `${rowsText(room.problem.tokens, "\n")}\n`, "text/csv")),
             button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
             button("Copy Python", copyPython),
-        )),
+        ), el("label", { class: "hm-check" }, grey, " Pictures in black and white")),
         folded("Check a certificate", note(CHECKING), labelled("Certificate", proofs)),
-    ];
+    ].map(afterwards);
     root.append(
         el("p", { class: "hm-lead" }, el("span", {}, el("b", {}, "Drag a token"), " and watch the leaders change."),
             button("Take the tour", tour.start, "Six steps, with the mouse or the keys")),
         el("div", { class: "hm-stage" },
-            el("div", {}, tour.box, pair, player, verdict, proof, note(LEGEND)),
-            el("div", { class: "hm-controls" }, ...controls)),
+            el("div", {}, tour.box, quiz.box, paper, pair, player, verdict, reason, proof, afterwards(note(LEGEND))),
+            el("div", { class: "hm-controls" }, allSettings, ...more)),
         numbers,
     );
-    return { check, describe, open, tour, update, updateLayer };
+    return { check, describe, open, quiz, tour, update, updateLayer };
 
     /** Shows whether a certificate is accepted: the first among some files. @param {File[]} files */
     function check(files) {
@@ -198,13 +231,14 @@ export function buildPanel(root, room) {
         });
     }
 
-    function begin(/** @type {string} */ source, /** @type {string[][] | undefined} */ tokens = undefined) {
-        room.use(source, tokens);
+    /** @param {string} source @param {string[][]} [tokens] @param {string[]} [names] */
+    function begin(source, tokens, names) {
+        room.use(source, tokens, names);
         room.begin();
     }
 
-    function take(/** @type {{tokens: string[][], note: string}} */ { tokens, note: warning }) {
-        begin("own", tokens);
+    function take(/** @type {ReturnType<typeof parseCsv>} */ { tokens, names, note: warning }) {
+        begin("own", tokens, names);
         context.fail(warning);
     }
 
@@ -223,6 +257,7 @@ export function buildPanel(root, room) {
     }
 
     function copyLink() {
+        if (room.playing) room.goTo(room.layer); // the link shows what is seen
         const { tokens, cloud: name, tour: step } = room.state();
         if (!tokens && !name && !step) throw new Error("These are too many tokens for a link: save them as CSV instead.");
         return copy(context.link?.() ?? "", "link", " Copy the address of the page instead.");
@@ -230,13 +265,13 @@ export function buildPanel(root, room) {
 
     function savePng() {
         const canvas = el("canvas", { width: 2 * room.frame.width, height: 2 * room.frame.height });
-        room.paint(PAPER, canvas);
+        room.paint({ ...PAPER, grey: grey.checked }, canvas);
         canvas.toBlob((blob) => blob && download("hardmax.png", blob, "image/png"));
     }
 
     function saveSvg() {
         const { pen, text } = svgPen(room.frame.width, room.frame.height, PAPER.ground);
-        drawScene(pen, room, PAPER);
+        drawScene(pen, room, { ...PAPER, grey: grey.checked });
         download("hardmax.svg", text(), "image/svg+xml");
     }
 
@@ -255,13 +290,58 @@ export function buildPanel(root, room) {
         return limits ? place(limits, ofToken[token]) : "";
     }
 
+    /** Positions of a layer in fractions, if they are known and not too long. @param {number} layer */
+    function fractionsAt(layer) {
+        const { exact, problem: { alpha: step, metric } } = room;
+        if (!exact?.limit?.limits || layer > MOST_FRACTIONS || room.n * room.d > 1000) return null;
+        if (fractions.of !== exact) {
+            const dynamics = exactDynamics({ alpha: step, metric, budget: Infinity }, room.d);
+            fractions = { of: exact, dynamics, walk: exactPositions(exact.limit, dynamics), layers: [] };
+        }
+        while (fractions.layers.length <= layer) fractions.layers.push(fractions.walk.next().value);
+        return { ...fractions.layers[layer], dynamics: fractions.dynamics };
+    }
+
+    /** Where a token is, in fractions where these are short. @param {number} token @param {number} layer */
+    function placeOf(token, layer) {
+        if (!layer) return `(${room.problem.tokens[token].join(", ")})`;
+        const { rows, denominator } = fractionsAt(layer) ?? {};
+        const texts = rows?.[room.run.ofToken[token]].map((/** @type {bigint} */ x) => exactText(x, denominator));
+        if (texts && texts.join().length <= 10 * room.d) return `(${texts.join(", ")})`;
+        return (layer === Infinity && limitOf(token)) || place(positionsAt(room.run, layer), room.run.ofToken[token]);
+    }
+
+    /** Which tokens a token attends to, and the scores by which it does. @param {number} token */
+    function why(token) {
+        const { run, problem: { mask, metric } } = room;
+        const layer = room.wholeLayer === Infinity ? run.layers.length - 1 : room.wholeLayer;
+        const [point, exactly, positions] = [run.ofToken[token], fractionsAt(layer), positionsAt(run, layer)];
+        const others = run.first.slice(0, mask ? point + 1 : undefined);
+        /** @type {{token: number, score: bigint | number, text: string}[]} */
+        const scores = others.map((other, j) => {
+            if (!exactly) {
+                const score = floatDot(floatAlong(positions, point, room.d, room.metric), positions.subarray(j * room.d, (j + 1) * room.d));
+                return { token: other, score, text: String(Number(score.toPrecision(5))) };
+            }
+            const { rows, denominator, dynamics } = exactly;
+            const [score, unit] = [exactDot(exactAlong(rows[point], dynamics), rows[j]), denominator ** 2n * dynamics.scale];
+            const text = exactText(score, unit);
+            return { token: other, score, text: text.length < 10 ? text : String(Number(exactFloat(score, unit).toPrecision(5))) };
+        });
+        const best = scores.sort((a, b) => (a.score < b.score ? 1 : a.score > b.score ? -1 : 0)).slice(0, 5);
+        const words = best.map(({ token: other, text }) => `${text} for ${room.nameOf(other)}`).join(", ");
+        const rest = scores.length > best.length ? ", less for all others" : "";
+        const who = room.called(token);
+        const kind = metric ? "⟨A z, z′⟩ " : "";
+        return `At layer ${layer} ${who} attends to ${listed(attendedTokens(run, token, layer))}. Scores ${kind}(inner products with ${who}): ${words}${rest}.`;
+    }
+
     /** What a token does at this layer. @param {number} token */
     function describe(token) {
         const { run, layer } = room;
         const since = run.since[run.ofToken[token]];
-        const where = place(positionsAt(run, layer), run.ofToken[token]);
         const follows = () => `attends to ${listed(attendedTokens(run, token, layer))}`;
-        return `token ${token} at ${where} ${since >= 0 && since <= layer ? `leads since layer ${since}` : follows()}`;
+        return `${room.called(token)} at ${placeOf(token, layer)} ${since >= 0 && since <= layer ? `leads since layer ${since}` : follows()}`;
     }
 
     /** What exact arithmetic says. @param {string} reason why it says nothing */
@@ -279,16 +359,16 @@ export function buildPanel(root, room) {
         const lines = [`Proved in exact arithmetic: no choice changes after layer ${settledAt}. ${count}; ${ends}.`];
         for (const { token, layer, exactly, floats } of differences.slice(0, 4)) {
             const wrong = place(positionsAt(floatRun, Infinity), floatRun.ofToken[token]);
-            const choice = exactly.length > 1 ? `ties between ${and(exactly)}` : `attends to ${exactly}`;
+            const choice = exactly.length > 1 ? `ties between ${and(exactly)}` : `attends to ${and(exactly)}`;
             const event = `at layer ${layer} it ${choice}, but floats see ${and(floats)}`;
             const why = layer < 0 ? "because of those that it follows" : event;
             const right = limitOf(token);
-            lines.push(`Floats say that token ${token} ends at ${wrong}, exactly it ends at ${right}: ${why}.`);
+            lines.push(`Floats say that ${room.called(token)} ends at ${wrong}, exactly it ends at ${right}: ${why}.`);
         }
         if (differences.length > 4) lines.push(`Floats go wrong with ${differences.length - 4} more tokens.`);
         for (const token of differences.length ? [] : between.slice(0, 2)) {
             const tied = and(attendedTokens(exact.run, token, Infinity));
-            lines.push(`Token ${token} ties between ${tied} for ever and ends at ${limitOf(token)}.`);
+            lines.push(capital(`${room.called(token)} ties between ${tied} for ever and ends at ${limitOf(token)}.`));
         }
         return lines;
     }
@@ -324,22 +404,37 @@ export function buildPanel(root, room) {
         if (!numbers.open) return;
         const { run, wholeLayer: layer } = room;
         layerInTable = layer;
-        const now = positionsAt(run, layer);
         const at = layer === Infinity ? "At the limit" : `At layer ${layer}`;
-        const head = ["Token", "Start", at, "Attends to", "Leader since", "Limit", "Kind of limit"];
+        if (every.checked && !room.asking) return fillLayers();
         const body = room.problem.tokens.map((start, token) => {
             const [point, end] = [run.ofToken[token], endOf(token)];
-            const attended = attendedTokens(run, token, layer).slice(0, 12).join(", ");
+            const attended = attendedTokens(run, token, layer).slice(0, 12).map(room.nameOf).join(", ");
             const since = run.since[point] < 0 ? "" : String(run.since[point]);
             // The words of Python's `clusters.kind_of`.
-            const corners = (end?.face ?? [end?.vertex ?? -1]).map((corner) => run.first[corner]).join(", ");
+            const corners = (end?.face ?? [end?.vertex ?? -1]).map((corner) => room.nameOf(run.first[corner])).join(", ");
             const kind = !end ? "not proved" : end.kind === "point" ? "elsewhere" : `${end.kind} ${corners}`;
-            const cells = [`(${start.join(", ")})`, place(now, point), attended, since, limitOf(token), kind];
-            const data = [el("th", { scope: "row" }, String(token)), ...cells.map((cell) => el("td", {}, cell))];
-            return el("tr", { class: token === room.selected && "hm-chosen" }, ...data);
+            const cells = [`(${start.join(", ")})`, placeOf(token, layer), attended, since, limitOf(token), kind];
+            return [room.nameOf(token), ...cells.slice(0, room.asking ? 1 : undefined)];
         });
-        const names = head.map((name) => el("th", { scope: "col" }, name));
-        table.replaceChildren(el("thead", {}, el("tr", {}, ...names)), el("tbody", {}, ...body));
+        const head = ["Token", "Start", at, "Attends to", "Leader since", "Limit", "Kind of limit"];
+        fill(head.slice(0, room.asking ? 2 : undefined), body, room.selected);
+    }
+
+    /** A row for each layer. */
+    function fillLayers() {
+        const layers = Array.from({ length: Math.min(TABLE_LAYERS, room.lastLayer) + 1 }, (_, k) => k);
+        if (room.run.limits) layers.push(Infinity);
+        const tokens = [...room.problem.tokens.keys()];
+        const rows = layers.map((k) => [k === Infinity ? "Limit" : String(k), ...tokens.map((token) => placeOf(token, k))]);
+        fill(["Layer", ...tokens.map(room.nameOf)], rows, layers.indexOf(room.wholeLayer));
+    }
+
+    /** @param {string[]} head @param {string[][]} rows @param {number} chosen */
+    function fill(head, rows, chosen) {
+        const body = rows.map(([name, ...cells], k) => el("tr", { class: k === chosen && "hm-chosen" },
+            el("th", { scope: "row" }, name), ...cells.map((cell) => el("td", {}, cell))));
+        const heads = head.map((name) => el("th", { scope: "col" }, name));
+        table.replaceChildren(el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
     }
 
     function updateLayer() {
@@ -351,12 +446,23 @@ export function buildPanel(root, room) {
         slider.setAttribute("aria-valuetext", name);
         playButton.textContent = playing ? "Pause" : "Play";
         limitButton.disabled = !run.limits;
+        const isChosen = room.selected >= 0 && room.selected < room.n && !quiz.state();
+        reason.textContent = isChosen ? why(room.selected) : "";
+        const { alpha: step, metric } = room.problem;
+        const parts = [`α = ${step}`, layer === Infinity ? "limit" : `layer ${layer}`, metric ? `A = (${rowsText(metric, "; ")})` : "", ...room.others];
+        paper.textContent = parts.filter(Boolean).join(" · ");
         if (room.soft) softNote.textContent = describeSoft();
         if (!room.drag && !(playing && layer === layerInTable)) fillTable();
     }
 
-    /** The problem is new, or what is known about it. @param {string} reason why there is no exact limit */
-    function update(reason) {
+    /** The problem is new, or what is known about it. */
+    function update() {
+        root.classList.toggle("hm-asking", room.asking);
+        allSettings.disabled = room.locked;
+        resetButton.hidden = quiz.state() !== null;
+        if (room.asking && room.n <= 20) numbers.open = true;
+        if (document.activeElement !== pasted && room.n <= 200)
+            pasted.value = room.problem.tokens.map((cells, k) => (room.problem.names[k] ? `${room.problem.names[k]}: ` : "") + cells.join(", ")).join("\n");
         const [kind, rest] = room.problem.source.split(":");
         cloud.value = kind;
         random.hidden = kind !== "random";
@@ -375,7 +481,7 @@ export function buildPanel(root, room) {
         drawnNote.hidden = room.d < 3;
         const size = `${plural(room.n, "token")} in ${plural(room.d, "dimension")}`;
         room.canvas.setAttribute("aria-label", `${size}. The table “All numbers” says what the picture shows.`);
-        verdict.replaceChildren(...judge(reason).map((line) => el("p", {}, line)));
+        verdict.replaceChildren(...judge(room.reason).map((line) => el("p", {}, line)));
         verdict.classList.toggle("hm-differs", room.differences.length > 0);
         const identity = Array.from(room.startOf(0), (_, r) => Array.from(room.startOf(0), (__, c) => Number(r === c)));
         [room.problem.metric, room.problem.value].forEach((rows, k) => {
@@ -396,13 +502,14 @@ export function buildPanel(root, room) {
         if (chosen && document.activeElement !== amount) amount.value = chosen.text;
         if (chosen?.kind === "softmax") betaSlider.value = String(Math.log10(cellFloat(chosen.text)));
         causal.checked = room.problem.mask !== null;
-        if (softBox.isConnected !== Boolean(room.soft)) {
-            if (room.soft) pair.append(softBox);
+        const isSoft = Boolean(room.soft) && !room.asking;
+        if (softBox.isConnected !== isSoft) {
+            if (isSoft) pair.append(softBox);
             else softBox.remove();
-            pair.classList.toggle("hm-two", Boolean(room.soft));
+            pair.classList.toggle("hm-two", isSoft);
             room.resize();
         }
-        hardNote.textContent = room.soft ? "Hardmax" : "";
+        hardNote.textContent = isSoft ? "Hardmax" : "";
         room.softCanvas.setAttribute("aria-label", room.soft ? `${size}, with softmax attention` : "");
         updateLayer();
     }

@@ -6,7 +6,7 @@
  * @typedef {{width: number, height: number, right: number[], up: number[], scale: number, x: number, y: number}} Frame
  *     where the world is on the screen: `right` and `up` are orthonormal directions, `scale` is in pixels for a unit,
  *     and `x` and `y`, along these directions, are in the middle of the screen
- * @typedef {{ink: string, ground: string, dark: boolean}} Theme
+ * @typedef {{ink: string, ground: string, dark: boolean, grey?: boolean}} Theme  grey: without colours
  * @typedef {import("./dynamics.js").DynamicsRoom} Room */
 import { clipPolygon, floatAlong, floatDot, layerAt, planeHull, positionsAt } from "./floats.js";
 
@@ -147,6 +147,7 @@ export function paintScene(canvas, room, theme) {
 export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** @type {Theme} */ theme) {
     const { frame, run, layer, show, selected } = room;
     if (!run.first.length) return;
+    if (theme.grey) pen = greyPen(pen);
     const [here, starts, { sets }] = [positionsAt(run, layer), run.layers[0].positions, layerAt(run, layer)];
     const size = Math.max(2.2, Math.min(6.5, 6.5 * (50 / run.first.length) ** 0.3)); // the radius of marks
     const many = run.first.length > MANY_POINTS;
@@ -193,26 +194,27 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
         const at = toScreen(frame, here, i);
         const style = { fill: lookOf(numbers[i], theme).colour, stroke: theme.ink };
         pen.paint(style, [shapeAt("star", at, Math.max(6, 1.65 * size))]);
-        if (leading.length <= 24 && !room.marked.ray) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
+        if (run.since[i] && leading.length <= 24 && !room.marked.ray) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
     drawDifference(pen, room, theme);
     if (!many) run.first.forEach((token, i) => {
-        const words = (show.has("numbers") ? `${token}` : "") + (run.weights[i] > 1 ? ` ×${run.weights[i]}` : "");
+        const words = (show.has("numbers") ? room.nameOf(token) : "") + (run.weights[i] > 1 ? ` ×${run.weights[i]}` : "");
         // Where they started no two are in one place.
         const [x, y] = toScreen(frame, starts, i);
-        if (words) pen.text([x, y + 22], words, theme.ink);
+        if (words) pen.text([x + 4, y + 26], words, theme.ink);
     });
     drawMarked(pen, room, theme, here, size);
     if (selected < 0) return;
     const at = toScreen(frame, here, run.ofToken[selected]);
     pen.paint({ stroke: theme.ink, width: 2, closed: true }, [shapeAt("circle", at, size + 6)]);
-    if (!show.has("numbers")) pen.text([at[0], at[1] + 24], `token ${selected}`, theme.ink);
+    if (!show.has("numbers")) pen.text([at[0], at[1] + 24], room.called(selected), theme.ink);
 }
 
 /** The number by which each point looks if it leads, or else -1: the place of its token among those that have led, to
- * which new leaders are added. So no colour changes while tokens are moved.
+ * which new leaders are added; of a small cloud each token has its own. So no colour changes while tokens are moved.
  * @param {import("./floats.js").Run} run @param {number[]} led */
 function numbersOf(run, led) {
+    if (!led.length && run.ofToken.length <= LEADER_COLOURS.length) led.push(...Array.from(run.ofToken, (_, token) => token));
     const places = new Map(led.map((token, place) => [token, place]));
     return run.first.map((token, i) => (run.since[i] < 0 ? -1 : places.get(token) ?? led.push(token) - 1));
 }
@@ -235,13 +237,30 @@ function lookOf(number, { dark }) {
     return { colour, shape: LEADER_SHAPES[number % LEADER_SHAPES.length] };
 }
 
+/** @param {Pen} pen @returns {Pen} */
+function greyPen(pen) {
+    const grey = (/** @type {string} */ colour) => {
+        const [r, g, b] = channelsOf(colour);
+        const level = Math.round(0.3 * r + 0.59 * g + 0.11 * b);
+        return `rgb(${level}, ${level}, ${level})`;
+    };
+    return {
+        paint: ({ fill, stroke, ...style }, lines) =>
+            pen.paint({ ...style, fill: fill && grey(fill), stroke: stroke && grey(stroke) }, lines),
+        text: (at, words, colour, alpha) => pen.text(at, words, grey(colour), alpha),
+    };
+}
+
+/** Red, green and blue. @param {string} colour “#a0b1c2” or “rgb(1, 2, 3)” */
+function channelsOf(colour) {
+    const [digits, base] = colour.startsWith("#") ? [/[0-9a-f]{2}/gi, 16] : [/\d+/g, 10];
+    return (colour.match(digits) ?? []).map((part) => parseInt(part, base));
+}
+
 /** What a colour looks like on a ground: to paint this is much faster than to paint with an opacity.
  * @param {string} colour @param {string} ground @param {number} alpha */
 function blended(colour, ground, alpha) {
-    const [over, under] = [colour, ground].map((text) => {
-        const [digits, base] = text.startsWith("#") ? [/[0-9a-f]{2}/gi, 16] : [/\d+/g, 10];
-        return (text.match(digits) ?? []).map((part) => parseInt(part, base));
-    });
+    const [over, under] = [colour, ground].map(channelsOf);
     return `rgb(${over.map((x, c) => Math.round(alpha * x + (1 - alpha) * under[c])).join(", ")})`;
 }
 
@@ -352,6 +371,7 @@ function drawSelected(pen, { frame, run, layer, metric, selected, show, marked }
  * @param {Pen} pen @param {Room} room @param {Theme} theme @param {Float64Array} here @param {number} size */
 function drawMarked(pen, { frame, run, metric, selected, marked }, theme, here, size) {
     const colour = theme.dark ? "#F1CB73" : "#B34700";
+    if (marked.spot.length) pen.paint({ fill: colour, stroke: theme.ground }, [shapeAt("cross", toScreen(frame, marked.spot), 8)]);
     const rings = marked.rings.filter((token) => token < run.ofToken.length);
     const places = rings.map((token) => toScreen(frame, here, run.ofToken[token]));
     pen.paint({ stroke: colour, width: 3, closed: true }, places.map((at) => shapeAt("circle", at, size + 11)));
@@ -363,9 +383,17 @@ function drawMarked(pen, { frame, run, metric, selected, marked }, theme, here, 
     // From the origin through the token, across most of the picture.
     const [c, s, reach] = [(a - x) / long, (b - y) / long, 0.42 * Math.min(frame.width, frame.height)];
     const tip = [x + reach * c, y + reach * s];
-    // How far a ringed token lies along it.
-    const feet = places.map(([px, py]) => (px - x) * c + (py - y) * s).map((far) => [x + far * c, y + far * s]);
-    pen.paint({ stroke: colour, width: 1.5, dash: [3, 4] }, places.map((place, k) => [place, feet[k]]));
+    // How far the furthest tokens lie along it, with their scores.
+    const scores = run.first.map((_, i) => floatDot(along, here.subarray(i * run.d, (i + 1) * run.d)));
+    const others = [...scores.keys()].filter((i) => i !== run.ofToken[selected]).sort((i, j) => scores[j] - scores[i]);
+    for (const i of rings.length && run.d === 2 ? others.slice(0, 3) : []) {
+        const [px, py] = toScreen(frame, here, i);
+        const far = (px - x) * c + (py - y) * s;
+        const isBest = rings.includes(run.first[i]);
+        const look = isBest ? { stroke: colour, width: 1.5 } : { stroke: theme.ink };
+        pen.paint({ ...look, dash: [3, 4] }, [[[px, py], [x + far * c, y + far * s]]]);
+        pen.text([px + 4, py - 4], String(Number(scores[i].toPrecision(3))), look.stroke);
+    }
     const barbs = [1, -1].map((side) => [tip[0] - 13 * c + side * 7 * s, tip[1] - 13 * s - side * 7 * c]);
     pen.paint({ stroke: colour, width: 3 }, [[[x, y], tip], [barbs[0], tip, barbs[1]]]);
 }

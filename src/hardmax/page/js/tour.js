@@ -16,7 +16,7 @@ export const TOUR = [
     },
     {
         title: "Choose",
-        words: "It attends to the token that lies furthest along its arrow: token 1 (ringed). If several lie equally far, it attends to all of them.",
+        words: "It attends to the token that lies furthest along its arrow: token 1 (ringed). The numbers above tokens 1, 5 and 0 are their scores, the inner products with token 7: 1 has the largest. If several have it, token 7 attends to all of them.",
         cloud: "triangle", layer: 0, show: ["numbers"], selected: 7, ray: true, rings: [1], lit: "canvas",
     },
     {
@@ -78,7 +78,7 @@ export function buildTour(room, parts) {
         at = -1;
         box.hidden = true;
         light();
-        room.marked = { ray: false, rings: [] };
+        room.marked = { ray: false, rings: [], spot: [] };
         if (restore && before) room.recall(before);
         if (restore && opener instanceof HTMLElement) opener.focus();
     }
