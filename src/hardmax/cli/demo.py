@@ -22,9 +22,9 @@ at its vertex, its followers end there, and tokens 4 and 5 end at the point of
 an edge that is closest to the origin, (3/5, 4/5) and (-3/5, -4/5).
 """
 TEXTS = """
-The text classifier: words and phrases are tokens, and each active one has a
-vote, which a word before it may change ("never boring"). The votes add up to
-the score, so they are the explanation. Two film reviews:"""
+The text classifier. Each word votes for one of two labels, and words such as
+"not" change the votes of the words that follow. The votes add up to the
+score. Two film reviews:"""
 REVIEWS = {
     "review-good": """\
 I went in expecting little and came out grinning. The script is sharp, the two

@@ -1,8 +1,7 @@
 """Explain why a model gives a text its label.
 
-Prints the label, its probability, the active tokens with their leaders, and how their votes add up
-to the score. The page has the same, and of the model nothing but what it says about the words of
-the text."""
+Prints the label, its probability, and the votes of the words, which add up to the score. The page
+has the same: it reveals the words of this text and nothing else of the vocabulary."""
 
 from argparse import Namespace
 

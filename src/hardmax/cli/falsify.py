@@ -1,12 +1,12 @@
 """Search for a cloud for which a statement is false.
 
-STATEMENT is the name of one, such as "every token ends at a leader" (an unknown one is refused with
-the list of them), or a TOML file with the arguments of `hm.falsify`: the statement, and maybe
-tries, seed, max_layers and what is drawn: tokens, dimensions, alphas, metrics, values, masks.
+STATEMENT is a name, such as "every token ends at a leader" (an unknown name is refused with a list
+of all), or a TOML file with the arguments of `hm.falsify`: the statement, and optionally tries,
+seed, max_layers and what is drawn: tokens, dimensions, alphas, metrics, values, masks.
 
-Prints the smallest counterexample that was found and what breaks, or how many cases were tried, and
-ends with 0 in both cases. Ctrl-C prints what there is by then. `hardmax verify` checks the proof of
-what happens for ever."""
+Prints the smallest counterexample that was found and what breaks, or how many cases were tried; the
+exit code is 0 in both cases. Ctrl-C prints what has been found so far. `hardmax verify` checks the
+proof, which covers all layers."""
 
 from argparse import Namespace
 from typing import Any
@@ -19,8 +19,8 @@ from hardmax.cli import output as out
 INTERRUPTED = 130
 OPTIONS = {
     "STATEMENT": {"help": "A statement in quotes, or a .toml file (- reads stdin)."},
-    "--tries": opt.number("How many cases to draw (1,000 if no file says otherwise)."),
-    "--seed": opt.number("Of the random numbers: the same seed, the same cases."),
+    "--tries": opt.number("How many cases to draw: 1,000 unless a file says otherwise."),
+    "--seed": opt.number("Random seed; the same seed draws the same cases."),
     "-o --output": opt.target("Write the proof to a .json file.", ".json"),
     **opt.JSON,
 }

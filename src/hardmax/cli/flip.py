@@ -1,6 +1,6 @@
 """Find the fewest words that change the label of a text.
 
-Words are removed, or replaced by those of --replace. Prints the labels before and after, and the
+Words are removed, or replaced with those of --replace. Prints the labels before and after, and the
 words. If none gives another label, it names those without which the text is undecided. The exit
 code is 1 if no set of words gives another label or the text is undecided already, and 3 if none was
 found but not all could be tried."""
@@ -13,8 +13,8 @@ from hardmax.cli.output import print_json, print_text
 NOT_FOUND, UNDECIDED = 1, 3
 OPTIONS = {
     **opt.TEXT,
-    "--replace": opt.value("WORD", "Replace words by it; repeatable.", action="append"),
-    "--to": opt.value("CLASS", "Label to reach, if not just any other."),
+    "--replace": opt.value("WORD", "Replace words with it instead; repeatable.", action="append"),
+    "--to": opt.value("CLASS", "Label to reach; any other by default."),
     "--protected": opt.value("WORD", "A word that must stay; repeatable.", action="append"),
     **opt.JSON,
 }

@@ -24,7 +24,7 @@ OPTIONS = {
     **opt.ENGINE,
     "--max-layers": opt.number("Give up after this many layers."),
     "--check": opt.flag("Check every statement of the theorem on the cloud."),
-    "--certificate": opt.target("Write a proof to a .json file.", ".json"),
+    "--certificate": opt.target("Write a proof to a .json file, for `hardmax verify`.", ".json"),
     **opt.PICTURE,
     "-o --output": opt.value("FILE", "Write a .csv file."),
     **opt.JSON,

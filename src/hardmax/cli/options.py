@@ -55,21 +55,21 @@ def target(help: str, *suffixes: str, **more: Any) -> dict[str, Any]:
 
 JSON = {"--json": flag("Print one JSON document.")}
 PICTURE = {"--picture": target("Draw it to a .png, .svg or .pdf file.", *PICTURES)}
-COLUMNS = {"--columns": value("NAME,…", "Columns that are coordinates: x,y; all for every one.")}
+COLUMNS = {"--columns": value("NAME,…", "Columns that are coordinates, such as x,y; all for all.")}
 CLOUD: Options = {
     "FILE": {"help": "CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin."},
     **COLUMNS,
 }
 LAYER: Options = {
-    "--alpha": value("NUMBER", "Step size: 1/2 or 0.5; of the first layers and all others: 2,1/2."),
-    "--metric": value("MATRIX", "Matrix A, 2,1;1,1 or a file; usually the identity."),
-    "--value": value("MATRIX", "Value matrix, 1,0;0,0 or a file."),
+    "--alpha": value("NUMBER", "Step size: 1/2; or 2,1,1/2, of which the last one stays."),
+    "--metric": value("MATRIX", "Matrix A: 2,1;1,1 or a file; the identity by default."),
+    "--value": value("MATRIX", "Value matrix: 1,0;0,0 or a file."),
     "--mask": value("MASK", "causal, or a file of 0 and 1: which tokens may attend to which."),
     "--attention": value("KIND", "topk:2, localmax:1/2 or softmax:100 instead of hardmax."),
 }
 PARTS = tuple(name.removeprefix("--") for name in LAYER)
 ENGINE: Options = {
-    "--arithmetic": value("NAME", "certified, exact or, for runs, float.", default="certified"),
+    "--arithmetic": value("NAME", "certified, exact, or float to simulate.", default="certified"),
     "--gpu": flag("Run on a GPU (needs the extra gpu)."),
 }
 MODEL: Options = {

@@ -1,8 +1,8 @@
 """Write a page that runs hardmax attention in any browser, without a server or a network.
 
-Drag tokens and watch the leaders change; type a text and see why a model gives it its label. Has
-the model sentiment-en unless --model is given; the page also takes CSV files and model folders that
-are dropped on it."""
+Drag tokens and watch the leaders change; type a text and see why a model gives it its label. It
+contains the model sentiment-en unless --model is given; the page also takes CSV files and model
+folders that are dropped on it."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -14,7 +14,7 @@ from hardmax.cli.output import notify
 
 OPTIONS = {
     "-o --output": opt.target("The .html file.", ".html", ".htm", default="page.html"),
-    "--model": {"action": "append", "help": "Model to put in; repeatable; none omits models."},
+    "--model": {"action": "append", "help": "Model to put in, or none; repeatable."},
     "--cloud": opt.value("FILE", "Tokens to begin with."),
     **opt.COLUMNS,
     **opt.LAYER,

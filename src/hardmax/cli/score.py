@@ -4,7 +4,7 @@ Writes the table with columns for the label, whether it is decided, its probabil
 wrong with a row; with --votes also for the leaders, the active tokens, their votes and what they
 attend to. If it is interrupted, the same command continues after the parts that were written.
 
-Of a folder all Parquet files are read, in the order of their names: part-10 before part-2. Anything
+All Parquet files of a folder are read in the order of their names, part-10 before part-2. Anything
 else in it is named on stderr."""
 
 import time

@@ -18,7 +18,7 @@ OPTIONS = {
     **opt.TEXTS,
     "-o --output": opt.value("FOLDER", "Folder to write the model to.", required=True),
     "--C": opt.number("Inverse of the regularisation strength.", float),
-    "--gate": opt.number("Share of the strongest above which a token is active.", float),
+    "--gate": opt.number("A token is active above this share of the largest vote.", float),
     "--vectors": opt.value("NAME", "Word vectors: auto, english, none, or a file.", default="auto"),
     "--force": opt.flag("Overwrite a model."),
     **opt.JSON,

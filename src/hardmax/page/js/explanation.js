@@ -177,7 +177,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             ["Vote", `what a token adds to the logit of ${positive}${decides}`],
             ["←", "the token attends to this word, which changes its vote; “else” is what the vote would "
                 + "be without it. Arrows show those that change it by more than a tenth of the largest vote."],
-            ["★", "leads the votes of its side: the others move towards it."],
+            ["★", "the strongest word for its class."],
         ].filter(([term]) => (term !== "←" || hasLinks) && (term !== "★" || model.share < 1));
         const meanings = terms.flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const columns = hasLinks ? 4 : 3;
