@@ -8,6 +8,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from running import HARDMAX, assert_refused, in_a_shell
 
@@ -137,3 +139,13 @@ def test_help_and_one_text_wait_for_no_heavy_import(arguments):
     command = [sys.executable, "-c", PROGRAM, " ".join(IDLE), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, f"[] {arguments[0] == 'explain'}\n")
+
+
+def test_pyarrow_does_not_bring_pandas_along(here):
+    pq.write_table(pa.table({"text": [TEXT]}), "one.parquet")
+    line = "-X importtime -m hardmax score one.parquet -o out.parquet"
+    done = subprocess.run(
+        [sys.executable, *line.split()], capture_output=True, text=True, check=True
+    )
+    assert "pyarrow.dataset\n" in done.stderr
+    assert "pandas.core" not in done.stderr

@@ -73,10 +73,20 @@ def make_parser(arguments: Sequence[str]) -> Parser:
 def start() -> NoReturn:
     """Run the command line that started the program, and exit with its code."""
     warnings.showwarning = show_warning
+    sys.meta_path.insert(0, _WithoutPandas)
     logging.getLogger().addHandler(logging.NullHandler())  # where libraries keep their caches
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
     run(sys.argv[1:])
+
+
+class _WithoutPandas:
+    """Any pyarrow would import pandas, which takes half a second, and no command needs it."""
+
+    @staticmethod
+    def find_spec(name: str, *_: Any) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
 
 
 def show_warning(message: Warning | str, *_: Any) -> None:

@@ -258,7 +258,7 @@ def find_pieces(data, at, end, characters, found):
 
 
 @njit
-def _is_spelt(letters, start, end, spellings, first, last):
+def is_spelt(letters, start, end, spellings, first, last):
     same = last - first == end - start
     place = start
     while same and place < end:
@@ -280,7 +280,7 @@ def find_slot(letters, start, end, key, table, keys, spellings, starts):
         keys[number] == key
         and (
             key < HASHED
-            or _is_spelt(letters, start, end, spellings, starts[number], starts[number + 1])
+            or is_spelt(letters, start, end, spellings, starts[number], starts[number + 1])
         )
     ):
         slot = (slot + np.uint64(1)) & mask

@@ -6,7 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from hardmax._kernels.compiling import njit, njit_parallel
-from hardmax.text._kernels_pieces import fill_table, find_pieces, find_slot, find_words, make_pieces
+from hardmax.text._kernels_pieces import (
+    fill_table,
+    find_pieces,
+    find_slot,
+    find_words,
+    is_spelt,
+    make_pieces,
+)
 
 TEXTS = 64  # a task for a thread
 _GONE = -1  # for a token that is no segment
@@ -62,7 +69,8 @@ class Attending(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What texts get: `sizes[t]` tokens from `bases[t]` on, how often each is there, the means of
+    """What texts get: `sizes[t]` tokens from `bases[t]` on, which is at first the room for all
+    before; how often each is there, the means of
     its factors and shifts, and a bit for each modifier that it attends to."""
 
     bases: np.ndarray  # int64
@@ -105,33 +113,32 @@ def _room_to_stand(longest, longest_phrase):
 
 
 @njit
-def _find_tokens(pieces, count, numbers, phrases, longest, standing):
-    """Write the known tokens of a text of `count` pieces, in the order in which they end, the
-    shorter first; return how many."""
-    cuts = pieces.ends
+def _find_tokens(count, numbers, phrases, longest, standing):
+    """Write the known tokens of a text, whose pieces have these numbers, in the order in which they
+    end, the shorter first; return how many."""
     tokens, firsts, lasts, _, _ = standing
     table, keys, token_of_node, _ = phrases
     words = len(token_of_node) - len(keys)
-    # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]`
-    # is its first piece.
-    active, begins = np.full(longest, -1, np.int32), np.zeros(longest, np.int32)
-    found, end = 0, 0
+    # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1. No phrase has
+    # more words than `depth`: so many came since a clause ended, or an unknown word.
+    active, found, depth = np.empty(longest, np.int32), 0, 0
     for piece in range(count):
-        start, end, node = end, cuts[piece], numbers[piece]
-        if start == end:
-            active[:] = -1
+        node = numbers[piece]
+        if node < 0:
+            depth = 0
             continue
-        for k in range(longest - 1, 0, -1):
+        depth = min(depth + 1, longest)
+        for k in range(depth - 1, 0, -1):
             extended = -1
-            if node >= 0 and active[k - 1] >= 0:
+            if active[k - 1] >= 0:
                 phrase = table[pair_slot(np.int64(active[k - 1]) << 32 | node, table, keys)]
                 extended = phrase + words if phrase >= 0 else -1
-            active[k], begins[k] = extended, begins[k - 1]
-        active[0], begins[0] = node, piece
-        for k in range(longest):
+            active[k] = extended
+        active[0] = node
+        for k in range(depth):
             token = token_of_node[active[k]] if active[k] >= 0 else -1
             if token >= 0:
-                tokens[found], firsts[found], lasts[found] = token, begins[k], piece
+                tokens[found], firsts[found], lasts[found] = token, piece - k, piece
                 found += 1
     return found
 
@@ -141,17 +148,26 @@ def _keep_segments(standing, found):
     """Keep those of the first `found` tokens that are segments, in their order; return how many.
 
     Tokens are taken in the order of the vocabulary, each from left to right, if none of their words
-    is taken yet."""
+    is taken yet. Those that share no words, not even by way of others, are no rivals."""
     tokens, firsts, lasts, keys, taken = standing
-    for t in range(found):
-        keys[t] = np.int64(tokens[t]) << 32 | t
-    keys[:found].sort()
-    for place in range(found):
-        t = keys[place] & 0xFFFFFFFF
-        if taken[firsts[t] : lasts[t] + 1].any():
-            tokens[t] = _GONE
-        else:
-            taken[firsts[t] : lasts[t] + 1] = True
+    end = found
+    while end > 0:
+        begin = end - 1
+        first = firsts[begin]
+        while begin > 0 and lasts[begin - 1] >= first:
+            begin -= 1
+            first = min(first, firsts[begin])
+        for t in range(begin, end):
+            keys[t] = np.int64(tokens[t]) << 32 | t
+        if end > begin + 1:
+            keys[begin:end].sort()
+        for place in range(begin, end):
+            t = keys[place] & 0xFFFFFFFF
+            if taken[firsts[t] : lasts[t] + 1].any():
+                tokens[t] = _GONE
+            else:
+                taken[firsts[t] : lasts[t] + 1] = True
+        end = begin
     kept = 0
     for t in range(found):
         tokens[kept], firsts[kept], lasts[kept] = tokens[t], firsts[t], lasts[t]
@@ -165,12 +181,9 @@ def _modifier_of(letters, start, end, modifiers):
     """The modifier that a word outside the dictionary is by its form, or -1."""
     for form in range(len(modifiers.of_form)):
         first, last = modifiers.bounds[form], modifiers.bounds[form + 1]
-        size = last - first
+        size = min(last - first, end - start)
         at = end - size if modifiers.is_ending[form] else start
-        has_form = size <= end - start
-        for place in range(size if has_form else 0):
-            has_form = has_form and letters[at + place] == modifiers.letters[first + place]
-        if has_form:
+        if is_spelt(letters, at, at + size, modifiers.letters, first, last):
             return modifiers.of_form[form]
     return np.int32(-1)
 
@@ -179,7 +192,7 @@ def _modifier_of(letters, start, end, modifiers):
 def _attend(pieces, count, numbers, modifiers, attending):
     """What `Reader.attend` says of the first `count` pieces."""
     own, attended = attending
-    clause, end = 0, 0
+    clause, end, latest = 0, 0, -1  # the latest modifier
     for piece in range(count):
         start, end = end, pieces.ends[piece]
         own[piece], attended[piece] = -1, -1
@@ -191,10 +204,12 @@ def _attend(pieces, count, numbers, modifiers, attending):
         else:
             own[piece] = _modifier_of(pieces.letters, start, end, modifiers)
         strength = -1.0
-        for before in range(piece - 1, max(clause, piece - modifiers.scope) - 1, -1):
+        for before in range(latest, max(clause, piece - modifiers.scope) - 1, -1):
             modifier = own[before]
             if modifier >= 0 and modifiers.strengths[modifier] > strength:
                 attended[piece], strength = before, modifiers.strengths[modifier]
+        if own[piece] >= 0:
+            latest = piece
 
 
 @njit(inline="always")
@@ -256,20 +271,23 @@ def encode_texts(
     overlapping,
     found,
 ):
-    """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]`
-    on."""
+    """Text t gets its tokens, in order of first appearance."""
     pieces, standing = make_pieces(longest), _room_to_stand(longest, longest_phrase)
     numbers, place = np.empty(longest, np.int32), np.full(phrases.tokens, -1, np.int32)
     attending = Attending(np.empty(longest, np.int32), np.empty(longest, np.int32))
+    base = found.bases[first * TEXTS]
     for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
         size = find_pieces(data, offsets[text], offsets[text + 1], characters, pieces)
         find_words(pieces, size, words, numbers)
-        count = _find_tokens(pieces, size, numbers, phrases, longest_phrase, standing)
+        count = _find_tokens(size, numbers, phrases, longest_phrase, standing)
         if not overlapping:
             count = _keep_segments(standing, count)
         if len(modifiers.factors):
             _attend(pieces, size, numbers, modifiers, attending)
+        # Where the text before it ends: the rest of its room is never touched.
+        found.bases[text] = base
         found.sizes[text] = _collect(standing, count, attending, modifiers, place, found, text)
+        base += found.sizes[text]
 
 
 @njit

@@ -87,14 +87,13 @@ def score_file(
         scorer, stored = Scorer(model, table.names, votes, on_bad_rows), table.schema(text)
         schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
         report = ScoringReport(text, scorer.names)
-        asked = repr([__version__, model._digest, str(scorer.schema)]).encode()
+        asked = f"{__version__} {model._digest} {scorer.schema}"
 
         def scored() -> Iterator[tuple[Any, Any, Path | None]]:
             for number, part in enumerate(table.batches(text)):
                 texts = part.table[text]
-                content = _bytes_of(pa.table({"": texts}))
-                digest = _digest(asked, repr(part.faults).encode(), content)
-                path = folder / f"{number}-{digest.hex()}"
+                work = _bytes_of(pa.table({f"{asked} {part.faults}": texts}))
+                path = folder / f"{number}-{_digest(work).hex()}"
                 answers = _read_part(path)
                 is_new = answers is None
                 if answers is None:
@@ -146,11 +145,8 @@ def _opened(source: str) -> Iterator[Any]:
         yield tables.LineTable(path.rename(path.with_suffix(suffix)), "standard input")
 
 
-def _digest(*contents: Any) -> bytes:
-    joined = hashlib.blake2b(digest_size=_DIGEST)
-    for content in contents:
-        joined.update(content)
-    return joined.digest()
+def _digest(content: Any) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST).digest()
 
 
 def _bytes_of(table: Any) -> Any:

@@ -3,7 +3,6 @@
 # pyright: reportAttributeAccessIssue=false
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
@@ -32,6 +31,8 @@ def score_table(
 ) -> Any:
     """The table with our columns after its own, of the kind that it came as; see
     `TextModel.score_table`."""
+    import narwhals as nw
+
     frame = tables.as_frame(table, "`table`")
     names = [str(name) for name in frame.columns]
     values = frame[tables.choose_column(text, "text", names, "`table`")].to_list()
