@@ -103,6 +103,37 @@ def pages(tmp_path_factory):
 
 # ---------------------------------------------------------------- in a browser
 
+# Where words, votes and what they attend to begin or end, and the terms and their meanings.
+PLACES = """() => [...document.querySelectorAll(".hardmax tbody tr, .hardmax dl")].map(part =>
+    [...part.children].map(each => getComputedStyle(each)).map(style =>
+        [style.textAlign, style.float, style.width]))"""
+
+
+def exported(why: Any, path: Path) -> Path:
+    """A notebook with one explanation, as nbconvert writes it."""
+    nbformat, nbconvert = pytest.importorskip("nbformat"), pytest.importorskip("nbconvert")
+    data = {"text/html": why._repr_html_(), "text/plain": str(why)}
+    output = {"output_type": "display_data", "data": data, "metadata": {}}
+    cell = {"cell_type": "code", "id": "c", "metadata": {}, "source": "why", "outputs": [output]}
+    whole = {"cells": [cell | {"execution_count": 1}], "metadata": {}}
+    node = nbformat.from_dict(whole | {"nbformat": 4, "nbformat_minor": 5})
+    exporter = nbconvert.HTMLExporter(mathjax_url="", require_js_url="")
+    path.write_text(exporter.from_notebook_node(node)[0], encoding="utf-8")
+    return path
+
+
+@in_chromium
+def test_an_exported_notebook_leaves_an_explanation_as_it_is(browser, tmp_path):
+    with Opened(browser, scripts=False) as watched:
+        why = MODELS["review"].explain(REVIEW)
+        page = watched.open(exported(why, tmp_path / "notebook.html"))
+        *rows, legend = page.evaluate(PLACES)
+        sides = [[side for side, _, _ in row] for row in rows]
+        assert sides == [["start", "end", *["start"] * (len(row) - 2)] for row in rows]
+        assert len(rows) > 5
+        floats = [(kind, width != "0px") for _, kind, width in legend]
+        assert floats == [("inline-start", True), ("none", True)] * 2
+
 
 @in_chromium
 @pytest.mark.parametrize("scripts", [True, False])

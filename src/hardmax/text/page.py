@@ -40,7 +40,7 @@ _HIGHEST = 3  # arrows above one another; of any more, the modifier is written b
 def fragment(why: "Explanation") -> str:
     """An explanation as an element, for a notebook."""
     content = render("content", why, "p")
-    return f'<div class="hardmax"><style>{read("explanation.css")}</style>{content}</div>'
+    return f'<div class="hardmax"><style><!--\n{read("explanation.css")}\n--></style>{content}</div>'
 
 
 def write_explanation(why: "Explanation", path: str | Path, *, interactive: bool) -> None:
