@@ -104,6 +104,14 @@ def test_gaussian_clouds_follow_their_seed():
     assert not np.array_equal(four, clouds.gaussian(9, 2, seed=5))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_coordinates_are_small_and_nothing_ties(seed):
+    cloud = clouds.integers(6, 2, seed)
+    assert np.array_equal(cloud, cloud.round())
+    assert np.abs(cloud).max() <= 9
+    assert [len(each) for each in oracle.attended_sets(exactly(cloud))] == [1] * 6
+
+
 def test_what_cannot_be_made_is_refused():
     with refuses("must"):
         clouds.square([(1, 2, 3)])

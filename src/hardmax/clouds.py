@@ -50,8 +50,7 @@ def triangle() -> np.ndarray:
 
 
 def emerging_leader() -> np.ndarray:
-    """Eight tokens, of which the second becomes a leader at layer 1 only (Figure 2, second row;
-    alpha = 1/2).
+    """Eight tokens; the second leads from layer 1 on (Figure 2, second row; alpha = 1/2).
 
     It first follows (0, 1/4), which leaves for (1, 1/3); from then on no token lies further out in
     its direction.
@@ -171,9 +170,47 @@ def gaussian(n: int, d: int, seed: int | np.random.Generator = 0) -> np.ndarray:
     """
     d = check_int(d, "`d`", at_least=1, at_most=2**59)
     n = check_int(n, "`n`", at_least=1, at_most=2**59 // d)  # numpy counts the bytes of no more
-    if not isinstance(seed, np.random.Generator):
-        seed = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
-    return seed.standard_normal((n, d))
+    return _generator(seed).standard_normal((n, d))
+
+
+def integers(n: int, d: int = 2, seed: int | np.random.Generator = 0) -> np.ndarray:
+    """Tokens with small whole coordinates; at layer 0, each attends to one token.
+
+    Parameters
+    ----------
+    n : int
+        Number of tokens, up to 1,000.
+    d : int, default 2
+        Dimension.
+    seed : int or numpy.random.Generator, default 0
+        Source of the random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+
+    Examples
+    --------
+    >>> integers(4).shape
+    (4, 2)
+    """
+    n = check_int(n, "`n`", at_least=1, at_most=1000)
+    d = check_int(d, "`d`", at_least=1, at_most=1000)
+    draw = _generator(seed)
+    reach = max(5, n)
+    while True:
+        tokens = draw.integers(-reach, reach, (n, d), endpoint=True)
+        scores = tokens @ tokens.T
+        furthest = scores == scores.max(axis=1, keepdims=True)
+        if furthest.sum() == n:
+            return tokens.astype(float)
+        reach += 1
+
+
+def _generator(seed: int | np.random.Generator) -> np.random.Generator:
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return np.random.default_rng(check_int(seed, "`seed`", at_least=0))
 
 
 def rotated(cloud: Any) -> np.ndarray:
@@ -204,6 +241,6 @@ def rotated(cloud: Any) -> np.ndarray:
 
 MAKERS = {
     make.__name__: make
-    for make in (triangle, emerging_leader, square, nonleader_clusters, polygon, gaussian)
+    for make in (triangle, emerging_leader, square, nonleader_clusters, polygon, gaussian, integers)
 }
 """What makes a cloud, by name."""

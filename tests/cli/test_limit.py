@@ -42,6 +42,19 @@ def test_json_is_one_document_with_the_numbers_of_the_package(hardmax):
     assert document["clusters"][4] == {"point": [0.6, 0.8], "size": 1, "kind": "face 0, 3"}
 
 
+def test_limits_are_printed_as_fractions_if_asked(hardmax):
+    outcome = hardmax(f"limit - {HALF} --exact", stdin=b"1,1\n1,-1\n-1,-1/3\n1/3,0\n")
+    found = [(row["z0"], row["z1"]) for row in table(outcome.out)]
+    assert found == [("1", "1"), ("1", "-1"), ("-1", "-1/3"), ("1", "0")]
+    document = json.loads(
+        hardmax(f"limit - {HALF} --exact --json", stdin=b"1,1\n-1,-1/3\n1/3,0\n").out
+    )
+    assert document["limit_points"][1] == ["-1", "-1/3"]
+    assert document["clusters"][1]["point"] == ["-1", "-1/3"]
+    unsettled = hardmax("limit - --alpha 1 --metric '0,-1;1,0' --max-layers 2 --exact", stdin=ROUND)
+    assert [row["z0"] for row in table(unsettled.out)] == ["-1/8", "-1/8", "1/4"]
+
+
 def test_what_does_not_settle_gets_the_reason_and_the_bound(hardmax):
     outcome = hardmax(f"limit - {TURN}", stdin=ROUND)
     told = facts(outcome.out)

@@ -157,6 +157,7 @@ def cloud_calls() -> Iterator[Call]:
     yield "clouds.square", clouds.square, {"inside": [(0.5, 0.0)]}
     yield "clouds.polygon", clouds.polygon, {"sides": 5}
     yield "clouds.gaussian", clouds.gaussian, {"n": 5, "d": 2, "seed": 1}
+    yield "clouds.integers", clouds.integers, {"n": 5, "d": 2, "seed": 1}
     yield "clouds.rotated", clouds.rotated, {"cloud": SQUARE}
 
 

@@ -1,15 +1,13 @@
-"""List the named clouds, or write one of them, as CSV that contains every digit.
+"""List the named clouds, or write one of them as CSV.
 
-For example: hardmax clouds square | hardmax limit - --alpha 1/2"""
+For example: hardmax clouds integers --n 4 | hardmax limit - --alpha 1/2 --exact"""
 
 import inspect
 from argparse import Namespace
-from decimal import Decimal
-from typing import Any
 
 from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
-from hardmax.cli.output import print_table, print_text
+from hardmax.cli.output import print_text
 
 OPTIONS = {
     "NAME": {"nargs": "?", "help": "Cloud to write; all are listed without it."},
@@ -27,8 +25,8 @@ def run(args: Namespace) -> None:
 
     makers = {name.replace("_", "-"): make for name, make in clouds.MAKERS.items()}
     if args.NAME is None:
-        about = [[name, (make.__doc__ or "").split("\n")[0]] for name, make in makers.items()]
-        print_table(["cloud", "description"], about)
+        for name, make in makers.items():
+            print_text(f"{name:20}{(make.__doc__ or '').splitlines()[0]}")
         return
     if args.NAME not in makers:
         raise InputError(f"NAME must be one of {', '.join(makers)}, not {args.NAME!r}.")
@@ -39,13 +37,9 @@ def run(args: Namespace) -> None:
     except TypeError as error:
         raise InputError(f"`hardmax clouds {args.NAME}`: {error}.") from None
     rows = makers[args.NAME](**given).tolist()
-    lines = [",".join(map(_digits, row)) for row in rows]
+    lines = [",".join(str(value).removesuffix(".0") for value in row) for row in rows]
     text = "\n".join([",".join(f"z{axis}" for axis in range(len(rows[0]))), *lines])
     if args.output is None:
         print_text(text)
     else:
         opt.write_text(args.output, f"{text}\n")
-
-
-def _digits(value: Any) -> str:
-    return str(Decimal(value) if isinstance(value, float) else value)

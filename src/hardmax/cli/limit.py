@@ -22,6 +22,7 @@ OPTIONS = {
     **opt.CLOUD,
     **opt.LAYER,
     **opt.ENGINE,
+    **opt.EXACT,
     "--max-layers": opt.number("Give up after this many layers."),
     "--check": opt.flag("Check every statement of the theorem on the cloud."),
     "--certificate": opt.target("Write a proof to a .json file, for `hardmax verify`.", ".json"),
@@ -56,7 +57,7 @@ def run(args: Namespace) -> int:
         opt.write_picture(args.picture, result.plot().figure)
     if args.output is not None:
         opt.save(result, args.output)
-    found = [document(lim) for lim in each]
+    found = [document(lim, args.exact) for lim in each]
     for one, report in zip(found, reports, strict=False):
         one["check"] = [asdict(statement) for statement in report]
     if args.json:
@@ -76,14 +77,17 @@ def run(args: Namespace) -> int:
     return int(not all(reports))
 
 
-def document(lim: "Limit") -> dict[str, Any]:
+def document(lim: "Limit", exact: bool = False) -> dict[str, Any]:
     """Everything about a limit, for JSON."""
     from hardmax.theorem import theorem_reason
 
     run, clusters = lim.run, lim.clusters
     reason = theorem_reason(lim)
-    points, sizes = clusters.limit_points.tolist(), clusters.sizes.tolist()
-    found = zip(points, sizes, clusters.kinds, strict=True)
+    last = run.layers if run.settled_at is None else "limit"
+    places = opt.rows_of(run.at(last, exact=exact), exact)
+    labels = clusters.labels.tolist()
+    points = [places[labels.index(cluster)] for cluster in range(len(clusters))]
+    found = zip(points, clusters.sizes.tolist(), clusters.kinds, strict=True)
     has_limits = lim.settled_at is not None and not len(run.moving)
     return run.dynamics.to_dict() | {
         "n": run.n,
@@ -102,8 +106,8 @@ def document(lim: "Limit") -> dict[str, Any]:
         "clusters": [
             {"point": point, "size": size, "kind": str(kind)} for point, size, kind in found
         ],
-        "labels": clusters.labels.tolist(),
-        "limit_points": lim.limit_points.tolist(),
+        "labels": labels,
+        "limit_points": places,
     }
 
 

@@ -72,6 +72,7 @@ ENGINE: Options = {
     "--arithmetic": value("NAME", "certified, exact, or float to simulate.", default="certified"),
     "--gpu": flag("Run on a GPU (needs the extra gpu)."),
 }
+EXACT: Options = {"--exact": flag("Print coordinates as fractions, not as decimals.")}
 MODEL: Options = {
     "--model": {"default": DEFAULT_MODEL, "help": "Name of a shipped model, or a model folder."}
 }
@@ -134,6 +135,11 @@ def read_tokens(args: argparse.Namespace) -> tuple[Any, bool]:
 def coordinates(dimension: int) -> list[str]:
     """The names of the coordinates in tables."""
     return [f"z{axis}" for axis in range(dimension)]
+
+
+def rows_of(table: Any, exact: bool) -> list[list[Any]]:
+    """Rows of numbers, or of fractions as texts."""
+    return [[str(value) for value in row] if exact else row for row in table.tolist()]
 
 
 def choose_engine(args: argparse.Namespace) -> "Engine | None":

@@ -17,6 +17,7 @@ OPTIONS = {
     **opt.LAYER,
     "--layers": opt.number("Number of layers to run.", required=True),
     **opt.ENGINE,
+    **opt.EXACT,
     "-o --output": opt.target("Write a table, a page or a film.", ".csv", ".html", ".gif"),
     **opt.JSON,
 }
@@ -33,7 +34,7 @@ def run(args: Namespace) -> None:
     result: Any = simulate(tokens, dynamics, layers=args.layers, **how)
     if args.output is not None:
         opt.save(result, args.output)
-    found = [document(run) for run in (result if many else [result])]
+    found = [document(run, args.exact) for run in (result if many else [result])]
     if args.json:
         out.print_json({"clouds": found} if many else found[0])
     elif args.output is None and many:
@@ -42,13 +43,13 @@ def run(args: Namespace) -> None:
         show(found[0])
 
 
-def document(run: "Run") -> dict[str, Any]:
+def document(run: "Run", exact: bool) -> dict[str, Any]:
     """Everything about a run, for JSON."""
-    last = run.at(run.layers)
+    last = opt.rows_of(run.at(run.layers, exact=exact), exact)
     about: dict[str, Any] = {**run.dynamics.to_dict(), "n": len(last), "d": len(last[0])}
     about |= {"layers": run.layers, "error": out.finite_or_none(run.error)}
     if run.arithmetic == "enclosed":
-        return about | {"tokens": last.tolist()}
+        return about | {"tokens": last}
     return about | {
         "stop_reason": run.stop_reason,
         "settled_at": run.settled_at,
@@ -57,7 +58,7 @@ def document(run: "Run") -> dict[str, Any]:
         "smallest_margin": out.finite_or_none(float(run.margins.min())),
         "leaders": run.leaders.tolist(),
         "leader_layers": run.leader_layers.tolist(),
-        "tokens": last.tolist(),
+        "tokens": last,
         "attended": [chosen.tolist() for chosen in run.attended(run.layers)],
     }
 
