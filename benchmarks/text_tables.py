@@ -193,9 +193,9 @@ def reading_sentence() -> str:
     )
     of_all, of_modified = (int(newest[name]["judged"]) for name in ("all", "with a modifier"))
     return (
-        f"What the layer adds to the training of `sentiment-en`, on {of_all:,} held-out sentences"
-        f" of MR and CR (± a standard error):\n{everywhere}; on the {of_modified:,} that have a"
-        f" modifier, {modified}\n(`python benchmarks/sentiment.py ablate DATA`)."
+        f"On {of_all:,} held-out sentences of MR and CR, the layer adds to the training of"
+        f" `sentiment-en` (± a standard error) {everywhere}; on the {of_modified:,} that have a"
+        f" modifier, {modified} (`python benchmarks/sentiment.py ablate DATA`)."
     )
 
 
@@ -207,8 +207,8 @@ def flips_sentence() -> str:
     row = rows[-1]
     words, seconds = int(float(row["median_words"])), float(row["median_seconds"])
     return (
-        f"Of {row['reviews']} reviews of the IMDb test split, `{row['model']}` flips"
-        f" {row['found']}, half of them by at most {words} words;\n"
+        f"`{row['model']}` flips {row['found']} of {row['reviews']} reviews of the IMDb test split,"
+        f" half of them by at most {words} words;\n"
         f"for {row['shown_smallest']} the number is proved to be the smallest. The median time is"
         f" {seconds:.2f} s on two shared cores (`benchmarks/flips.py`)."
     )
