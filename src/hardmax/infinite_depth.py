@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from hardmax import certificate as checker
-from hardmax import figures
 from hardmax._common.cached import cached_property
 from hardmax._common.columns import Columns, Tabular, stacked
 from hardmax._common.files import read_certificate
@@ -44,19 +43,18 @@ from hardmax._tokens.rationals import read_number
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
+from hardmax.figures.pictured import Pictured
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import read_tokens, simulate
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Limit(Tabular):
+class Limit(Tabular, Pictured):
     """Infinite-depth limit of one cloud. Made by `limit`.
 
     As a table it has a row per token: token, limit (z0, z1, …), cluster, kind of the limit,
-    leader_since (or missing).
+    leader_since (or missing). Its picture: tokens, paths and limits, with a colour and a shape for
+    each cluster.
 
     Examples
     --------
@@ -68,6 +66,7 @@ class Limit(Tabular):
     ([1.0, 0.0], 'face 0, 1')
     """
 
+    _figure = "plot_limit"
     run: Run
     """The layers up to settling, from which all else follows."""
 
@@ -231,28 +230,13 @@ class Limit(Tabular):
         leaders = pluralize(len(self.leaders), "leader")
         return f"Limit({size}: {leaders}, {clusters}, {settled}, {self.run.arithmetic})"
 
-    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw tokens, paths and limits, with a colour and shape for each cluster (extra
-        `figures`).
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure with a title and a legend.
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes.
-        """
-        return figures.plot_limit(self, ax)
-
-
-class Limits(Tabular, Sequence[Limit]):
+class Limits(Tabular, Pictured, Sequence[Limit]):
     """Limits of many clouds, in order. Made by `limits`.
 
     Each attribute of `Limit` is here an array or a list with an entry for each cloud. As a table it
-    has the rows of every `Limit`, with a column `cloud` before them.
+    has the rows of every `Limit`, with a column `cloud` before them. Its picture: how many clouds
+    have how many leaders.
 
     Examples
     --------
@@ -263,6 +247,8 @@ class Limits(Tabular, Sequence[Limit]):
     >>> [points.tolist() for points in found.limit_points]
     [[[2.0], [2.0]], [[3.0]]]
     """
+
+    _figure = "plot_counts"
 
     def __init__(self, runs: Runs) -> None:
         self.runs = runs

@@ -168,7 +168,7 @@ def test_softmax_attends_to_all_that_it_may_at_every_layer(heads):
         assert run.attended(layer).tolist() == [[0], [0, 1], [0, 1, 2]]
     assert len(run) == 3
     assert run.leaders.tolist() == [0]
-    assert run.stop_reason == "all 2 layers asked for are done"
+    assert run.stop_reason == "2 layers asked for and done"
 
 
 def test_a_lead_that_is_the_slack_is_a_tie():

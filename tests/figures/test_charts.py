@@ -115,7 +115,7 @@ def test_bars_are_the_largest_votes_in_order_and_dotted_ones_what_modified_token
 
 def test_names_say_what_a_token_attends_to_and_the_axis_what_votes_mean():
     model = word_model({"boring": -2, "great": 1.5}, modifiers=[Modifier("never", -0.5)])
-    ax = model.explain("Great: it never gets boring.").plot(ax=Figure().add_subplot())
+    ax = model.explain("Great: it never gets boring.").plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["great", "boring ← never"]
     assert ax.get_xlabel() == "vote towards positive"
     assert ax.get_title(loc="left").startswith("positive")

@@ -25,6 +25,9 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "a limit": lambda: hm.limit(CLOUDS["ties"], HALF).plot(),
     "in space": lambda: hm.limit(CLOUDS["in space"], HALF).plot(),
     "basins": lambda: hm.basins([[1.0], [-1.0]], box=[(-2, 2)]).plot(),
+    "numbers of leaders": lambda: hm.limits([CLOUDS["ties"], CLOUDS["ties"][:3]], HALF).plot(),
+    "softmax": lambda: hm.softmax_gap(CLOUDS["ties"], HALF, [1, 2], layers=2).plot(),
+    "twelve leaders": lambda: hm.limit(hm.clouds.polygon(12), HALF).plot(),
     "weights": MODEL.plot,
     "a text": lambda: MODEL.explain("Great: it never gets boring.").plot(),
 }

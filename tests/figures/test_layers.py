@@ -177,13 +177,25 @@ def test_given_axes_are_drawn_on_and_what_cannot_be_plotted_leaves_no_figure():
     run, mine = run_of(), Figure().add_subplot()
     assert run.plot(2, ax=mine) is mine
     space = Figure().add_subplot(projection="3d")
-    with refuses("`layer` must be a whole number from 0 up"):
-        run.plot(layer=-1)
+    with refuses("`layers` must be a whole number from 0 up"):
+        run.plot(layers=[0, -1])
+    with refuses("`ax` must be one for each layer: 2, not 1"):
+        run.plot([0, 1], ax=mine)
     with refuses("`ax` must be axes"):
         run.plot(ax=3)
     with refuses("three dimensions, but the tokens have 2"):
         run.plot(ax=space)
     assert not pyplot.get_fignums()
+
+
+def test_layers_are_drawn_side_by_side_with_titles_that_a_panel_may_replace():
+    run = run_of()
+    panels = run.plot([0, 2, 5])
+    assert [ax.get_title(loc="left") for ax in panels] == ["layer 0", "layer 2", "layer 5"]
+    (mine,) = run.plot(layers=[2], ax=Figure().add_subplot())
+    assert mine.get_title() == "layer 2"
+    mine.set_title("of my own")
+    assert [mine.get_title(loc=place) for place in ("left", "right")] == ["", ""]
 
 
 def test_a_film_has_a_frame_for_each_layer_of_many_some(tmp_path, monkeypatch):

@@ -69,6 +69,9 @@ class AlgebraicNumber:
             bits *= 2
         return False
 
+    def __repr__(self) -> str:
+        return f"AlgebraicNumber({self})"
+
     def __str__(self) -> str:
         if len(self.polynomial) == 2:
             return str(self.interval[0])

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import sub
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from flint import fmpq_poly, fmpz_poly
 
-from hardmax import figures
 from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
-from hardmax._common.format import first_few, pluralize
+from hardmax._common.format import abridge, first_few, pluralize
 from hardmax._common.progress import Search
 from hardmax._common.validation import InputError, Progress, check_int, shorten
 from hardmax._exact.vectors import exact_table, flint
@@ -28,11 +27,8 @@ from hardmax._tokens.batches import Cloud, read_one
 from hardmax._tokens.points import merge
 from hardmax._tokens.rationals import Number, dot, to_fractions
 from hardmax.dynamics import Dynamics
+from hardmax.figures.pictured import Pictured
 from hardmax.infinite_depth import limit
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 Polynomials = list[list[Any]]
 """A row of polynomials for each point."""
@@ -54,10 +50,18 @@ class Interval(NamedTuple):
     high: AlgebraicNumber
     outcome: Outcome | None
 
+    def __repr__(self) -> str:
+        who = "not decided"
+        if self.outcome:
+            who = f"leaders {first_few(map(str, self.outcome.leaders), 12)}"
+        return f"Interval({self.low} to {self.high}: {who})"
+
 
 @dataclass(frozen=True)
-class Bifurcations:
+class Bifurcations(Pictured):
     """The step sizes at which leaders or followers change. Made by `bifurcations`.
+
+    Its picture: a row for each token and, along alpha, what it attends to in the end.
 
     Examples
     --------
@@ -66,6 +70,7 @@ class Bifurcations:
     Bifurcations(alpha from 1/10 to 2: (5 - √13)/6, (5 + √13)/6)
     """
 
+    _figure = "plot_bifurcations"
     values: tuple[AlgebraicNumber, ...]
     """These step sizes, in order; beside an interval that is not decided, where that begins or
     ends. What happens exactly there `limit` tells, if they are rational."""
@@ -76,27 +81,11 @@ class Bifurcations:
 
     def __repr__(self) -> str:
         ends = f"alpha from {self.intervals[0].low} to {self.intervals[-1].high}"
-        values = first_few(map(str, self.values), 4)
+        values = abridge([*map(str, self.values)], 5)
         undecided = sum(interval.outcome is None for interval in self.intervals)
         left = f"; {pluralize(undecided, 'interval')} not decided" if undecided else ""
         left += ", interrupted" * self.interrupted
         return f"Bifurcations({ends}: {values or 'nothing changes'}{left})"
-
-    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw a row for each token and, along alpha, what it attends to in the end (extra
-        `figures`).
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure with a title.
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes.
-        """
-        return figures.plot_bifurcations(self, ax)
 
 
 def bifurcations(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._common.format import first_few, format_exact, pluralize
+from hardmax._common.format import abridge, format_exact, pluralize
 from hardmax._common.progress import Search
 from hardmax._common.validation import InputError, check_list
 from hardmax._layer.attention import Softmax
@@ -17,6 +17,7 @@ from hardmax._layer.rules import check_plain
 from hardmax._tokens.batches import read_one
 from hardmax._tokens.rationals import Number, above, read_number, to_fractions
 from hardmax.dynamics import Dynamics, check_dynamics
+from hardmax.figures.pictured import Pictured
 from hardmax.infinite_depth import Limit, limit
 from hardmax.simulation import simulate
 
@@ -24,9 +25,13 @@ _BEYOND, _DEEPEST = 60, 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxGap:
-    """Softmax beside hardmax, at several temperatures. Made by `softmax_gap`."""
+class SoftmaxGap(Pictured):
+    """Softmax beside hardmax, at several temperatures. Made by `softmax_gap`.
 
+    Its picture: the distance by beta, with its error.
+    """
+
+    _figure = "plot_gap"
     betas: tuple[Fraction, ...]
     """Inverse temperatures."""
     distances: np.ndarray
@@ -44,10 +49,10 @@ class SoftmaxGap:
 
     def __repr__(self) -> str:
         pairs = zip(self.betas, self.distances, strict=True)
-        apart = (f"{distance:.4g} at beta {float(beta):g}" for beta, distance in pairs)
+        apart = [f"{distance:.4g} at beta {float(beta):g}" for beta, distance in pairs]
         depth = f"{pluralize(self.layers, 'layer')}, delta {format_exact(self.delta)}"
         left = ", interrupted" * self.interrupted
-        return f"SoftmaxGap({first_few(apart, 2)}; {depth}{left})"
+        return f"SoftmaxGap({abridge(apart, 2)}; {depth}{left})"
 
 
 def softmax_gap(

@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -85,6 +85,16 @@ def first_few(texts: Iterable[str], most: int) -> str:
     """
     first = list(islice(texts, most + 1))
     return ", ".join([*first[:most], *["…"] * (len(first) > most)])
+
+
+def abridge(texts: Sequence[str], most: int) -> str:
+    """The texts, of more than so many the first and the last ones.
+
+    >>> abridge("abcde", 3)
+    'a, b, …, e'
+    """
+    shown = texts if len(texts) <= most else [*texts[: most - 1], "…", texts[-1]]
+    return ", ".join(shown)
 
 
 def pluralize(number: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._common.cached import cached_property
-from hardmax._common.format import first_few
+from hardmax._common.format import first_few, truncate
 from hardmax._common.validation import normalize_index
 from hardmax._tokens.points import Points
 
@@ -137,7 +137,7 @@ class AttendedSets(Sequence[np.ndarray]):
 
     def __repr__(self) -> str:
         shown = first_few((str(chosen.tolist()) for chosen in self), 6)
-        return f"AttendedSets([{shown}])"
+        return truncate(f"AttendedSets([{shown}])", 100)
 
     def tolist(self) -> list[list[int]]:
         """The sets as lists of integers."""

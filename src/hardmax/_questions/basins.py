@@ -15,13 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import fmpz_mat
 
-from hardmax import figures
 from hardmax._common.cached import cached_property
+from hardmax._common.format import abridge
 from hardmax._common.progress import Search
 from hardmax._common.validation import (
     InputError,
@@ -37,9 +37,7 @@ from hardmax._tokens.batches import Cloud, read_one
 from hardmax._tokens.points import merge
 from hardmax._tokens.rationals import dot, read_number, to_fractions
 from hardmax.dynamics import Dynamics, check_dynamics
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from hardmax.figures.pictured import Pictured
 
 _MOST_LAYERS = 100
 _OFTEN = 64  # cells between two reports of progress
@@ -88,9 +86,13 @@ class Region:
 
 
 @dataclass(frozen=True, eq=False)
-class Basins:
-    """Where one token ends, by where it starts. Made by `basins`."""
+class Basins(Pictured):
+    """Where one token ends, by where it starts. Made by `basins`.
 
+    Its picture: the regions in the plane, or on the line.
+    """
+
+    _figure = "plot_basins"
     token: int
     """The token that is moved; the number of tokens, if it is one more."""
     tokens: np.ndarray
@@ -107,24 +109,8 @@ class Basins:
     def __repr__(self) -> str:
         regions = (*self.regions, self.undecided)
         shares = [f"{region.name} {100 * region.share:.1f} %" for region in regions]
-        shares = [*shares[:3], "…", shares[-1]] if len(shares) > 5 else shares
         left = ", interrupted" * self.interrupted
-        return f"Basins(token {self.token}: {', '.join(shares)}{left})"
-
-    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw the regions in the plane, or on the line (extra `figures`).
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure with a title.
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes.
-        """
-        return figures.plot_basins(self, ax)
+        return f"Basins(token {self.token}: {abridge(shares, 4)}{left})"
 
 
 def basins(

@@ -65,6 +65,23 @@ class Falsification:
     def __bool__(self) -> bool:
         return self.counterexample is not None
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the counterexample, as `Limit.plot` does (extra `figures`).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure with a title and a legend.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes.
+        """
+        if self.counterexample is None:
+            raise InputError(f"`plot`: there is no counterexample in {self._tries}.")
+        return self.counterexample.plot(ax=ax)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, exactly; the certificate is separate."""
         plain = {name: getattr(self, name) for name in ("statement", "tried", "undecided")}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
+from hardmax._common.format import pluralize
 from hardmax._common.progress import Reporting
 from hardmax._common.validation import InputError
 from hardmax._exact.general import union_of
@@ -142,7 +143,7 @@ def run_in_floats(
 
 
 def _all_done(layers: int) -> str:
-    return f"all {layers:,} layers asked for are done"
+    return f"{pluralize(layers, 'layer')} asked for and done"
 
 
 def _run_of(

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -30,10 +30,8 @@ from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax._tokens.tensors import TensorKind, is_tensor
 from hardmax.dynamics import Dynamics
+from hardmax.figures.pictured import Pictured
 from hardmax.page import cloud_data, write_page
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Table = np.ndarray  # or a tensor, if the tokens came as one
 Tables = Any  # an array, a list of arrays or Clouds, as the tokens came
@@ -329,24 +327,24 @@ class Run(Tabular):
         ]
         return columns
 
-    def plot(self, layer: int | None = None, *, ax: "Axes | None" = None) -> "Axes":
+    def plot(self, layers: int | Sequence[int] | None = None, *, ax: Any = None) -> Any:
         """Draw the tokens at a layer: leaders, which token attends to which, and the paths so far
         (extra `figures`).
 
         Parameters
         ----------
-        layer : int, optional
-            The last layer by default. Tokens of more than three dimensions are shown by principal
-            coordinates.
-        ax : matplotlib Axes, optional
+        layers : int or list of int, optional
+            The last layer by default; several are drawn side by side. Tokens of more than three
+            dimensions are shown by principal coordinates.
+        ax : matplotlib Axes, or a list of them for several layers, optional
             Where to draw; by default a new figure with a legend.
 
         Returns
         -------
-        matplotlib Axes
+        matplotlib Axes, or an array of them for several layers
             The axes.
         """
-        return figures.plot_run(self, layer, ax)
+        return figures.plot_run(self, layers, ax)
 
     def save(self, path: str | Path) -> None:
         """Write a page or a film, completely or not at all; the suffix says which.
@@ -388,13 +386,13 @@ def points_of(cloud: Cloud, dynamics: Dynamics) -> Points:
     return merge_points(dynamics, cloud)
 
 
-class Runs(Tabular, Sequence[Run]):
+class Runs(Tabular, Pictured, Sequence[Run]):
     """Runs of the clouds of a batch: a sequence of `Run`, with the same attributes as arrays or
     lists. Made by `simulate`.
 
     Many small clouds are run by one kernel, which knows where they are and who leads; what else is
     asked of a single cloud is computed then. As a table it has the rows of every `Run`, with a
-    column `cloud` before them.
+    column `cloud` before them. Its picture: how many clouds have how many leaders.
 
     Examples
     --------
@@ -403,6 +401,8 @@ class Runs(Tabular, Sequence[Run]):
     >>> [cloud.tolist() for cloud in runs.at(1)]
     [[[1.5], [2.0]], [[3.0]]]
     """
+
+    _figure = "plot_counts"
 
     def __init__(
         self,

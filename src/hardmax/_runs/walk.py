@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._common.format import pluralize
 from hardmax._common.progress import Reporting
 from hardmax._exact.general import GeneralPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
@@ -179,7 +180,7 @@ def why_stopped(asked: int | None, last: int, settled_at: int | None, reason: st
     """Why a run that ends at layer `last` does so, in words."""
     if asked is not None:
         settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
-        return f"all {last:,} layers asked for are done; {settled}"
+        return f"{pluralize(last, 'layer')} asked for and done; {settled}"
     if settled_at is not None:
         return f"settled at layer {settled_at}: no attended set ever changes again"
     return f"gave up at layer {last:,}: {reason}"

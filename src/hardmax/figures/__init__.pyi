@@ -2,6 +2,8 @@ from .basins import plot_basins as plot_basins
 from .bifurcations import plot_bifurcations as plot_bifurcations
 from .charts import plot_text as plot_text
 from .charts import plot_weights as plot_weights
+from .counts import plot_counts as plot_counts
+from .counts import plot_gap as plot_gap
 from .layers import animate_run as animate_run
 from .layers import draw_layer as draw_layer
 from .layers import plot_run as plot_run

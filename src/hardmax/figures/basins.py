@@ -20,9 +20,8 @@ _MOST_NAMED = 12  # regions in the legend
 def plot_basins(found: "Basins", ax: Any) -> Axes:
     """Regions on the axes, or on those of a new figure: a colour and a hatch for each."""
     is_plane = len(found.box) == 2
-    title = "" if ax is not None else f"Where token {found.token} ends, by its start"
-    ax = style.axes_for(ax, (6.4, 4.8 if is_plane else 2.4))
-    with style.style_context():
+    size = 6.4, 4.8 if is_plane else 2.4
+    with style.drawing(ax, size, f"Where token {found.token} ends, by its start") as ax:
         looks = zip(map(look_of_leader, count()), cycle(_HATCHES), strict=False)
         for number, region in enumerate(found.regions):
             look = {"facecolor": SHADE, "label": region.name if number < _MOST_NAMED else "_"}
@@ -41,7 +40,6 @@ def plot_basins(found: "Basins", ax: Any) -> Axes:
         _draw_others(found, ax)
         ax.tick_params(color=FAINT)
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
-        ax.set_title(title, loc="left")
     return ax
 
 
@@ -70,4 +68,4 @@ def _fill(region: "Region", ax: Axes, **look: Any) -> None:
         cells.append(MarkerPath(np.vstack([table, table[:1]]), closed=True))
     # With smooth edges the cells would show.
     shape = MarkerPath.make_compound_path(*cells)
-    ax.add_patch(PathPatch(shape, lw=0, edgecolor=(0, 0, 0, 0.25), antialiased=False, **look))
+    ax.add_patch(PathPatch(shape, lw=0, edgecolor=(style.ink(), 0.25), antialiased=False, **look))

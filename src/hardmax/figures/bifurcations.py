@@ -22,9 +22,8 @@ def plot_bifurcations(found: "Bifurcations", ax: Any) -> Axes:
     leaders = sorted({leader for outcome in outcomes for leader in outcome.leaders})
     rows = max((len(outcome.attended) for outcome in outcomes), default=1)
     count = pluralize(len(found.values), "bifurcation")
-    title = "" if ax is not None else f"{count}: what each token ends with"
-    ax = style.axes_for(ax, (6.4, 1.5 + 0.26 * rows))
-    with style.style_context():
+    title, size = f"{count}: what each token ends with", (6.4, 1.5 + 0.26 * rows)
+    with style.drawing(ax, size, title, pad=18) as ax:
         low, high = float(found.intervals[0].low), float(found.intervals[-1].high)
         ax.set(xlabel="alpha", ylabel="token", xlim=(low, high), ylim=(rows - 0.4, -0.6))
         for interval in found.intervals:
@@ -45,7 +44,6 @@ def plot_bifurcations(found: "Bifurcations", ax: Any) -> Axes:
         if rows <= _MOST_NUMBERED:
             ax.set_yticks(range(rows))
         style.hide_frame(ax)
-        ax.set_title(title, loc="left", pad=18)
     return ax
 
 

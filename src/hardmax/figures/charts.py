@@ -44,14 +44,13 @@ def plot_weights(model: "TextModel", top: int, only: Collection[int] | None, ax:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new
     figure."""
     bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
-    ax = style.axes_for(ax, (5.6, 1.4 + 0.22 * len(bars)))
-    with style.style_context():
+    title, size = f"heaviest of {len(model.vocabulary):,} tokens", (5.6, 1.4 + 0.22 * len(bars))
+    with style.drawing(ax, size, title) as ax:
         for group in _draw_bars(bars, model.classes, ax):
             ax.bar_label(group, fmt="{:+.3g}", padding=3, fontsize="small")
         ax.margins(x=0.16)  # for these numbers
         above = ", above the mean of all classes" * (len(model.classes) > 2)
         ax.set_xlabel(f"weight (the logit is a mean of weights){above}")
-        ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
     return ax
 
 
@@ -59,8 +58,8 @@ def plot_text(why: "Explanation", ax: Any) -> Axes:
     """The votes of a text, the largest on top; an arrow leads from the vote that a modified token
     would have otherwise. On the axes, or on those of a new figure."""
     shown = why.active[:MOST_VOTES]
-    ax = style.axes_for(ax, (5.6, 1.2 + 0.24 * max(len(shown), 3)))
-    with style.style_context():
+    size = 5.6, 1.2 + 0.24 * max(len(shown), 3)
+    with style.drawing(ax, size, _shown(why.answer, 70)) as ax:
         ink = style.ink()
         arrow = {"arrowstyle": "->", "color": ink, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
         bars = []
@@ -75,7 +74,6 @@ def plot_text(why: "Explanation", ax: Any) -> Axes:
         left_out = len(why.active) - len(shown)
         note = f"; {left_out:,} smaller ones are not shown" if left_out else ""
         ax.set_xlabel(_shown(f"vote towards {why.positive_class}{note}", 70))
-        ax.set_title(_shown(why.answer, 70), loc="left")
     return ax
 
 

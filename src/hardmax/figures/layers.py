@@ -11,7 +11,7 @@ import numpy as np
 
 from hardmax._common.files import write_whole
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._common.validation import InputError, check_int, check_list, shorten
 from hardmax.figures import plane, style
 from hardmax.figures.palette import FAINT, GREY, LEADER, SHADE, look_of_leader, mark_scale
 from hardmax.figures.style import Axes, Figure, FigureCanvasAgg, Patch
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_FRAMES, _FRAME = 60, 250  # each for this many milliseconds
 _CIRCLE = 54.0
-_SIDE = 4.4  # inches
+_SIDE, _PANEL = 4.4, 2.6  # inches, alone and beside others
 
 
 def draw_layer(run: "Run", layer: int, ax: Axes) -> plane.Artists:
@@ -121,19 +121,32 @@ def _draw_followers(
 # ---------------------------------------------------------------- run.plot() and films
 
 
-def plot_run(run: "Run", layer: Any, ax: Any) -> Axes:
-    """`draw_layer` of a layer, the last by default, with a title; on new axes with a legend."""
-    shown = run.layers if layer is None else check_int(layer, "`layer`", at_least=0)
-    run.floats_at(shown)  # a layer that is not there is refused before there is a figure
-    is_new = ax is None
+def plot_run(run: "Run", layers: Any, ax: Any) -> Any:
+    """`draw_layer` of layers, the last by default, side by side and with titles; on new axes with a
+    legend."""
+    given = run.layers if layers is None else layers
+    several = hasattr(given, "__len__")
+    shown = check_list(given, "`layers`", "a layer or a list of them") if several else [given]
+    for layer in shown:  # one that is not there is refused before there is a figure
+        run.floats_at(check_int(layer, "`layers`", at_least=0))
+    side, is_new = _SIDE if len(shown) == 1 else _PANEL, ax is None
     if is_new:
-        ax = style.new_axes((_SIDE, _height(run) + 0.8), run.d)
+        ax = style.new_axes((side * len(shown), _height(run, side) + 0.8), run.d, len(shown))
+    # A title of the user's own replaces ours: it stands in the same place.
+    place = "left" if is_new else style.rcParams["axes.titlelocation"]
+    panels = np.ravel(ax)
+    if len(panels) != len(shown):
+        raise InputError(f"`ax` must be one for each layer: {len(shown)}, not {len(panels)}.")
     with style.style_context():
         if is_new:
             below: Any = {"loc": "outside lower left", "ncols": 2, "frameon": False, "fontsize": 7}
-            ax.figure.legend(handles=_legend(run), **below)
-        _titled(run, shown, ax)
-    return ax
+            panels[0].figure.legend(handles=_legend(run), **below)
+        for layer, panel in zip(shown, panels, strict=True):
+            draw_layer(run, layer, panel)
+            is_alone = is_new and side == _SIDE
+            title = _title(run, layer) if is_alone else f"layer {layer:,}"
+            panel.set_title(title, loc=place)
+    return panels if several else panels[0]
 
 
 def animate_run(run: "Run", path: Path) -> None:
@@ -148,7 +161,8 @@ def animate_run(run: "Run", path: Path) -> None:
     with style.style_context():
         for layer in frames:
             ax.clear()
-            _titled(run, layer, ax)
+            draw_layer(run, layer, ax)
+            ax.set_title(_title(run, layer), loc="left")
             canvas.draw()
             images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
     rest = {"append_images": images[1:], "duration": _FRAME, "loop": 0}
@@ -156,17 +170,16 @@ def animate_run(run: "Run", path: Path) -> None:
     write_whole(path, buffer.getvalue())
 
 
-def _height(run: "Run") -> float:
-    return 0.6 * _SIDE if run.d == 1 else _SIDE
+def _height(run: "Run", side: float = _SIDE) -> float:
+    return 0.6 * side if run.d == 1 else side
 
 
-def _titled(run: "Run", layer: int, ax: Axes) -> None:
-    draw_layer(run, layer, ax)
+def _title(run: "Run", layer: int) -> str:
     some = ", some drawn" if run.points.count > plane.MOST_TOKENS else ""
     now = int((run.leader_layers <= layer).sum())
     later = len(run.leaders) - now
     leaders = pluralize(now, "leader") + (f", {later:,} to come" if later else "")
-    ax.set_title(f"layer {layer:,}: {pluralize(run.n, 'token')}{some}, {leaders}", loc="left")
+    return f"layer {layer:,}: {pluralize(run.n, 'token')}{some}, {leaders}"
 
 
 def _legend(run: "Run") -> list[Any]:

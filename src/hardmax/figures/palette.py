@@ -11,9 +11,9 @@ INK, FAINT = "#222222", "#9A9A9A"
 SHADE = ("#808080", 0.15)
 """Seen on light and dark grounds, and so is what is behind it."""
 # Leaders begin with colours that two classes do not have, so that no picture of a text contradicts
-# another; then come darker and paler ones.
+# another; then come others that stand out on light and dark grounds, and paler ones.
 _LEADERS = (GREEN, PURPLE, ORANGE, SKY, BLUE, VERMILION)
-_LEADERS += ("#005740", "#82376A", "#7E5700", "#1F5F8B", "#003A5C", "#743300")
+_LEADERS += ("#4F9A3A", "#9B5BA5", "#A87B2D", "#5B7FC7", "#3A8C99", "#B0504A")
 _LEADERS += ("#73CBB2", "#E4B9D0", "#F1CB73", "#A4D7F3", "#6CABD1", "#E8A573")
 SHAPES = ("o", "s", "^", "P", "v", "<", ">")
 LEADER, PROJECTION, ELSEWHERE = "*", "D", "X"

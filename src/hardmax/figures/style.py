@@ -5,7 +5,8 @@ installed."""
 
 # ruff: noqa: F401
 import io
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,21 +69,28 @@ def check_axes(value: Any) -> Axes:
     return check_instance(value, Axes, "`ax`", "axes of matplotlib, such as pyplot.gca()")
 
 
-def new_axes(size: tuple[float, float], d: int = 2, **look: Any) -> Any:
-    """Axes of a new figure of pyplot, whose layout makes room for legends; for three dimensions,
-    axes in space."""
+def new_axes(size: tuple[float, float], d: int = 2, count: int = 1, **look: Any) -> Any:
+    """Axes of a new figure of pyplot, or several side by side, in a layout that makes room for
+    legends; for three dimensions, axes in space."""
     from matplotlib import pyplot
 
     # Not inside our look: with its first figure pyplot loads its backend, and what that sets (in a
     # notebook, that figures are shown) would be undone at the end of the look.
     figure = pyplot.figure(figsize=size, dpi=DPI, layout="constrained")
     with style_context():
-        return figure.add_subplot(projection="3d" if d == 3 else None, **look)
+        look["projection"] = "3d" if d == 3 else None
+        return figure.subplots(1, count, subplot_kw=look)
 
 
-def axes_for(ax: Any, size: tuple[float, float]) -> Axes:
-    """The axes that were given, or those of a new figure."""
-    return new_axes(size) if ax is None else check_axes(ax)
+@contextmanager
+def drawing(ax: Any, size: tuple[float, float], title: str, **above: Any) -> Iterator[Axes]:
+    """A block in the look of the package, with the axes that were given, or those of a new figure,
+    which get a title: panels have no room for it."""
+    drawn = new_axes(size) if ax is None else check_axes(ax)
+    with style_context():
+        yield drawn
+        if ax is None:
+            drawn.set_title(title, loc="left", **above)
 
 
 def hide_frame(ax: Axes) -> None:

@@ -15,7 +15,7 @@ const MANY_POINTS = 200; // more are drawn without opacity and strokes, which ta
 export const PAPER = { ink: "#1b1b1b", ground: "#ffffff", dark: false };
 // Okabe and Ito's colours, then darker and paler ones; with the shapes 126 pairs. The same as in the Python figures.
 const LEADER_COLOURS = (
-    "#009E73 #CC79A7 #E69F00 #56B4E9 #0072B2 #D55E00 #005740 #82376A #7E5700 #1F5F8B #003A5C #743300 " +
+    "#009E73 #CC79A7 #E69F00 #56B4E9 #0072B2 #D55E00 #4F9A3A #9B5BA5 #A87B2D #5B7FC7 #3A8C99 #B0504A " +
     "#73CBB2 #E4B9D0 #F1CB73 #A4D7F3 #6CABD1 #E8A573"
 ).split(" ");
 const LEADER_SHAPES = ["circle", "square", "up", "plus", "down", "left", "right"];
