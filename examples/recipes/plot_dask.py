@@ -1,13 +1,17 @@
 """
-Score with Dask or Ray
-======================
+Score on a Dask cluster
+=======================
 
-A table on a cluster is scored partition by partition, by one function. The graph holds the name of
-the model, not its megabytes: loading it takes a moment in each partition. With Ray,
-``dataset.map_batches(score, batch_format="pandas")`` takes the same function."""
+Reviews in Parquet files are scored file by file, by one function, and written as Parquet files. The
+graph holds the name of the model, not its megabytes: loading it takes a moment in each partition."""
 
+import tempfile
+from pathlib import Path
+
+import dask.dataframe as dd
 import pandas as pd
 import pyarrow as pa
+from dask.distributed import Client, LocalCluster
 
 import hardmax as hm
 from hardmax.text import make_synthetic_corpus
@@ -20,19 +24,27 @@ from hardmax.text import make_synthetic_corpus
 def score(part: pd.DataFrame) -> pd.DataFrame:
     """The rows of a partition with the answers of the model."""
     model = hm.load_model("sentiment-en")
-    scored = model.score_table(pa.Table.from_pandas(part))
+    scored = model.score_table(pa.Table.from_pandas(part, preserve_index=False))
     return scored.to_pandas(types_mapper=pd.ArrowDtype)
 
 
 # %%
-# A Dask DataFrame stays lazy; ``meta`` says what columns there will be.
-table = pd.DataFrame({"review": make_synthetic_corpus(600, seed=1).texts})
-try:
-    import dask.dataframe as dd
-except ImportError:
-    print("Dask is not installed: pip install 'dask[dataframe]'")
-else:
-    lazy = dd.from_pandas(table, npartitions=4)
-    scored = lazy.map_partitions(score, meta=score(table.iloc[:0]))
-    print(scored["probability"].mean().compute())
-    assert scored.compute()["label"].tolist() == score(table)["label"].tolist()
+# Two workers here; for a cluster that is running, ``Client("tcp://scheduler:8786")``, and a folder
+# that all workers can reach. ``meta`` says what columns there will be.
+if __name__ == "__main__":
+    folder = Path(tempfile.mkdtemp())
+    (folder / "reviews").mkdir()
+    table = pd.DataFrame({"review": make_synthetic_corpus(600, seed=1).texts})
+    for number in range(4):
+        part = table[150 * number : 150 * (number + 1)]
+        part.to_parquet(folder / "reviews" / f"{number}.parquet", index=False)
+
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    with cluster, Client(cluster):
+        reviews = dd.read_parquet(folder / "reviews")
+        scored = reviews.map_partitions(score, meta=score(reviews.head(0)))
+        scored.to_parquet(folder / "scored")
+
+    found = pd.read_parquet(folder / "scored")
+    assert found["probability"].tolist() == score(table)["probability"].tolist()
+    print(found["label"].value_counts())

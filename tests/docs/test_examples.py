@@ -13,7 +13,7 @@ RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
 @pytest.mark.docs
 @pytest.mark.parametrize(
     "name",
-    ["plot_certificate", "plot_dask", "plot_explain", "plot_notebook", "plot_train_on_a_table"],
+    ["plot_certificate", "plot_explain", "plot_notebook", "plot_train_on_a_table"],
 )
 def test_a_recipe_runs(name, tmp_path, monkeypatch, capsys):
     missing = [extra for extra in ("matplotlib", "pandas", "sklearn") if find_spec(extra) is None]
