@@ -2,6 +2,7 @@
 follows whom."""
 
 # pyright: reportCallIssue=false, reportArgumentType=false
+import re
 from itertools import product
 from typing import Any
 
@@ -198,8 +199,28 @@ def test_layers_are_drawn_side_by_side_with_titles_that_a_panel_may_replace():
     assert [mine.get_title(loc=place) for place in ("left", "right")] == ["", ""]
 
 
+FFMPEG = """#!/bin/sh
+for last; do :; done
+echo "$@" > {}
+cat > "$last"
+"""
+
+
+def test_a_film_is_encoded_by_ffmpeg_if_it_is_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with refuses("needs the program ffmpeg; install it, or write a .gif"):
+        run_of().save(tmp_path / "run.mp4")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    program = tmp_path / "ffmpeg"  # keeps the frames as they come
+    program.write_text(FFMPEG.format(tmp_path / "asked"))
+    program.chmod(0o755)
+    run_of().save(tmp_path / "run.mp4")
+    width, height = re.findall(r"-s (\d+)x(\d+) .*rate 4 ", (tmp_path / "asked").read_text())[0]
+    assert (tmp_path / "run.mp4").stat().st_size == 7 * 4 * int(width) * int(height)
+
+
 def test_a_film_has_a_frame_for_each_layer_of_many_some(tmp_path, monkeypatch):
-    with refuses(r"`path` must end in .html or .gif, not '.avi'"):
+    with refuses(r"`path` must end in .html, .gif or .mp4, not '.avi'"):
         run_of().save(tmp_path / "x.avi")
     for most, frames in ((9, 7), (3, 3)):
         monkeypatch.setattr(layers, "MOST_FRAMES", most)

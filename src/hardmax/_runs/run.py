@@ -353,18 +353,18 @@ class Run(Tabular):
         ----------
         path : str or Path
             ``.html``: a page that runs this cloud in any browser, without a network: drag tokens,
-            change alpha, play the layers; up to 2,000 tokens. ``.gif``: a film in which every frame
-            is a layer, of many some (extra `figures`).
+            change alpha, play the layers; up to 2,000 tokens. ``.gif`` or ``.mp4``: a film in which
+            every frame is a layer, of many some (extra `figures`; the program ffmpeg for mp4).
         """
         path = check_path(path)
         suffix = path.suffix.lower()
-        if suffix == ".gif":
+        if suffix in (".gif", ".mp4"):
             figures.animate_run(self, path)
         elif suffix in (".html", ".htm"):
             cloud = cloud_data(self.points, self.dynamics)
             write_page(path, {"room": "dynamics", "cloud": cloud})
         else:
-            raise InputError(f"`path` must end in .html or .gif, not {path.suffix!r}.")
+            raise InputError(f"`path` must end in .html, .gif or .mp4, not {path.suffix!r}.")
 
     def __repr__(self) -> str:
         settled = (

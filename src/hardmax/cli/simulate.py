@@ -18,7 +18,7 @@ OPTIONS = {
     "--layers": opt.number("Number of layers to run.", required=True),
     **opt.ENGINE,
     **opt.EXACT,
-    "-o --output": opt.target("Write a table, a page or a film.", ".csv", ".html", ".gif"),
+    "-o --output": opt.target("Write a table, a page or a film.", ".csv", ".html", ".gif", ".mp4"),
     **opt.JSON,
 }
 

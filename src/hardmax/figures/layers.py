@@ -1,10 +1,10 @@
 """`run.plot()` and films: one layer of a run, with its leaders, who follows whom, and the
 paths so far."""
 
-import io
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +14,12 @@ from hardmax._common.format import pluralize
 from hardmax._common.validation import InputError, check_int, check_list, shorten
 from hardmax.figures import plane, style
 from hardmax.figures.palette import FAINT, GREY, LEADER, SHADE, look_of_leader, mark_scale
-from hardmax.figures.style import Axes, Figure, FigureCanvasAgg, Patch
+from hardmax.figures.style import Axes, Figure, Patch
 
 if TYPE_CHECKING:
     from hardmax._runs.run import Run
 
-MOST_FRAMES, _FRAME = 60, 250  # each for this many milliseconds
+MOST_FRAMES, _FRAMES_PER_SECOND = 60, 4
 _CIRCLE = 54.0
 _SIDE, _PANEL = 4.4, 2.6  # inches, alone and beside others
 
@@ -150,24 +150,26 @@ def plot_run(run: "Run", layers: Any, ax: Any) -> Any:
 
 
 def animate_run(run: "Run", path: Path) -> None:
-    """Write the layers of a run, of many some, as frames of a `.gif`, completely or not at all."""
-    from PIL import Image
+    """Write the layers of a run, of many some, as frames of a film, completely or not at all."""
+    from matplotlib.animation import FFMpegWriter, PillowWriter
 
+    is_gif = path.suffix.lower() == ".gif"
+    if not is_gif and not FFMpegWriter.isAvailable():
+        raise InputError("`path`: .mp4 needs the program ffmpeg; install it, or write a .gif.")
+    writer = (PillowWriter if is_gif else FFMpegWriter)(fps=_FRAMES_PER_SECOND)
     every = -(-len(run) // MOST_FRAMES)
     frames = sorted({*range(0, len(run), every), run.layers})
     figure = Figure(figsize=(_SIDE, _height(run)), dpi=110, layout="constrained")
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
-    canvas, images, buffer = FigureCanvasAgg(figure), [], io.BytesIO()
-    with style.style_context():
-        for layer in frames:
-            ax.clear()
-            draw_layer(run, layer, ax)
-            ax.set_title(_title(run, layer), loc="left")
-            canvas.draw()
-            images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
-    rest = {"append_images": images[1:], "duration": _FRAME, "loop": 0}
-    images[0].save(buffer, "GIF", save_all=True, **rest)
-    write_whole(path, buffer.getvalue())
+    with TemporaryDirectory() as folder, style.style_context():
+        film = Path(folder, path.name.lower())
+        with writer.saving(figure, film, figure.dpi):
+            for layer in frames:
+                ax.clear()
+                draw_layer(run, layer, ax)
+                ax.set_title(_title(run, layer), loc="left")
+                writer.grab_frame()
+        write_whole(path, film.read_bytes())
 
 
 def _height(run: "Run", side: float = _SIDE) -> float:

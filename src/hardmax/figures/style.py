@@ -17,7 +17,6 @@ try:
     from matplotlib import rc_context, rcParams
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import PathCollection
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
