@@ -180,8 +180,8 @@ def slope(sizes: dict[int, tuple[float, float]], column: int) -> float | None:
 
 def draw(found: Found) -> Figure:
     with style_context():
-        figure = Figure(figsize=(9.6, 4.2))
-        left, right = figure.subplots(1, 2)
+        figure = Figure(figsize=(6, 8))
+        left, right = figure.subplots(2, 1)
         kinds = [kind for kind in found if kind != MACHINE and kind not in CLIFFS]
         for number, kind in enumerate(kinds):
             sizes = found[kind]
@@ -198,8 +198,8 @@ def draw(found: Found) -> Figure:
             right.loglog(ns, shown, **look)
         _label(left, "processor time, seconds")
         _label(right, "memory, megabytes")
-        figure.legend(loc="lower center", ncols=4, frameon=False, bbox_to_anchor=(0.5, -0.16))
-        figure.subplots_adjust(wspace=0.25)
+        figure.legend(loc="lower center", ncols=2, frameon=False, bbox_to_anchor=(0.5, -0.12))
+        figure.subplots_adjust(hspace=0.25)
     return figure
 
 

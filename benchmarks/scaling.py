@@ -73,14 +73,16 @@ def slope(sizes: dict[int, float]) -> float:
 def draw(found: Times) -> Figure:
     """A panel for each dimension: hardmax and FAISS, with their slopes."""
     with style_context():
-        figure = Figure(figsize=(9.6, 3.1))
+        figure = Figure(figsize=(6, 8))
         measured = sorted({d for d, _ in found})
-        panels = figure.subplots(1, len(measured), sharey=True, sharex=True, squeeze=False)[0]
-        for number, (d, ax) in enumerate(zip(measured, panels, strict=True)):
+        panels = figure.subplots(-(-len(measured) // 2), 2, sharey=True, sharex=True, squeeze=False)
+        for number, (d, ax) in enumerate(zip(measured, panels.flat, strict=False)):
             draw_panel(ax, d, number, found)
-        panels[0].set_ylabel("one layer, seconds")
-        panels[len(panels) // 2].set_xlabel("tokens n")
-        figure.subplots_adjust(wspace=0.1)
+        for ax in panels.flat[len(measured) :]:
+            ax.axis("off")
+        figure.supylabel("one layer, seconds", x=0.02)
+        figure.supxlabel("tokens n", y=0.04)
+        figure.subplots_adjust(wspace=0.1, hspace=0.2)
     return figure
 
 

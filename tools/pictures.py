@@ -1,12 +1,14 @@
-"""The pictures of README.md and docs/page.md, large enough to be read on a phone.
+"""Pictures of README.md and docs, large enough to be read on a phone.
 
-    PYTHONPATH=tests python tools/pictures.py [arithmetics] [explanation] [page]
+    PYTHONPATH=tests python tools/pictures.py [NAME …]
 
 Writes those that are named, or all, to docs/."""
 
 import sys
 import tempfile
 from pathlib import Path
+from runpy import run_path
+from unittest.mock import patch
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,6 +24,14 @@ WIDTH, SHARPNESS = 480, 1.5
 # Of what a page shows before it is scrolled.
 HEIGHTS = {"explanation": 506, "page": 690}
 WATCHED = (4, 5)
+# Of examples: which of their figures.
+EXAMPLES = {
+    "basins": ("plot_basins", 0),
+    "blocks": ("plot_blocks", 0),
+    "gathering": ("plot_blocks", 1),
+    "falsify": ("plot_falsify", 0),
+    "inverse": ("plot_find_metric", 0),
+}
 
 
 def draw_arithmetics(path: Path) -> None:
@@ -32,6 +42,7 @@ def draw_arithmetics(path: Path) -> None:
     layers = [*range(40), 60, 120, 200]
     ways = np.stack([floats.at(layer)[list(WATCHED)] for layer in layers], axis=1)
     corners = exact.limit_points[exact.leaders]
+    plt.rcParams.update({"font.size": 15, "font.family": "sans-serif"})
     figure, ax = plt.subplots(figsize=(5, 4.4), layout="constrained")
     ax.fill(*corners.T, color=SHADE[0], alpha=SHADE[1], lw=0)
     ax.plot(*corners.T, "*", color=INK, ms=17)
@@ -75,6 +86,18 @@ def take(name: str, path: Path) -> None:
     make_small(path)
 
 
+def draw_example(name: str, path: Path) -> None:
+    """One of the figures that an example shows."""
+    example, number = EXAMPLES[name]
+    plt.close("all")
+    plt.rcdefaults()
+    with patch.object(plt, "show"):
+        run_path(str(DOCS.parent / "examples" / "beyond" / f"{example}.py"))
+    figure = plt.figure(plt.get_fignums()[number])
+    figure.savefig(path, dpi=110)
+    make_small(path)
+
+
 def make_small(path: Path) -> None:
     """The same picture in 64 colours."""
     with Image.open(path) as picture:
@@ -84,11 +107,13 @@ def make_small(path: Path) -> None:
 
 def main(names: list[str]) -> None:
     """Write these pictures, or all of them."""
-    plt.rcParams.update({"font.size": 15, "font.family": "sans-serif"})
-    for name in names or ["arithmetics", *HEIGHTS]:
+    plt.switch_backend("agg")
+    for name in names or ["arithmetics", *HEIGHTS, *EXAMPLES]:
         path = DOCS / f"{name}.png"
         if name == "arithmetics":
             draw_arithmetics(path)
+        elif name in EXAMPLES:
+            draw_example(name, path)
         else:
             take(name, path)
         print(f"{path}: {path.stat().st_size / 1e3:.0f} KB")

@@ -28,8 +28,8 @@ clouds = {
 
 # %%
 # Black is what is undecided: a thin seam along the curves.
-figure, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
+figure, panels = plt.subplots(4, 1, figsize=(4.6, 11), layout="constrained")
+for ax, (name, cloud) in zip(panels, clouds.items(), strict=False):
     found = hm.basins(cloud, dynamics=dynamics)
     print(name)
     for region in found.regions:
@@ -37,12 +37,10 @@ for ax, (name, cloud) in zip(panels, clouds.items(), strict=True):
     print(f"  undecided: {100 * found.undecided.share:.1f} %")
     found.plot(ax=ax)
     ax.set_title(name)
-plt.show()
 
-# %%
-# A token of the cloud can be moved as well: token 1 of the emerging leader is the one that leads at
-# layer 1 only.
-hm.basins(clouds["emerging leader"], 1, dynamics=dynamics).plot()
+# A token of the cloud can be moved as well: this one leads at layer 1 only.
+hm.basins(clouds["emerging leader"], 1, dynamics=dynamics).plot(ax=panels[3])
+panels[3].set_title("emerging leader, token 1")
 plt.show()
 
 # %%

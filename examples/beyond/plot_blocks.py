@@ -34,8 +34,9 @@ networks = {
 # **Twelve layers of each.** Stars attend to themselves alone; dotted lines lead to what the others
 # attend.
 LAYERS = 12
-figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained")
-for ax, (name, dynamics) in zip(axes, networks.items(), strict=True):
+figure, axes = plt.subplots(2, 2, figsize=(7.5, 7.5), layout="constrained")
+axes[1, 1].axis("off")
+for ax, (name, dynamics) in zip(axes.flat, networks.items(), strict=False):
     run = hm.simulate(cloud, dynamics, layers=LAYERS)
     draw_layer(run, LAYERS, ax)
     if dynamics.mask is not None:  # all attend to themselves, so all have numbers

@@ -51,8 +51,8 @@ print(hm.falsify(leaders_are_no_more_than_at_first, tries=5000, **drawn))
 # The four counterexamples. Filled marks are leaders; the token that breaks the statement is circled
 # at the layer where it does.
 COLORS, MARKS = (BLUE, VERMILION, GREEN, ORANGE), "osD^"
-figure, axes = plt.subplots(1, 4, figsize=(12, 3.6), layout="constrained")
-for (name, title), ax in zip(STATEMENTS.items(), axes, strict=True):
+figure, axes = plt.subplots(2, 2, figsize=(7, 7.6), layout="constrained")
+for (name, title), ax in zip(STATEMENTS.items(), axes.flat, strict=True):
     lim, broken = found[name].counterexample, found[name].broken
     assert lim is not None
     assert lim.settled_at is not None
@@ -69,7 +69,7 @@ for (name, title), ax in zip(STATEMENTS.items(), axes, strict=True):
     if broken.token is not None:
         ax.plot(*path[broken.layer or 0, broken.token], "o", color=INK, mfc="none", ms=16)
     where = "in the end" if broken.layer is None else f"at layer {broken.layer}"
-    ax.set_title(f"“{title}”\nbroken {where}", fontsize=9)
+    ax.set_title(f"“{title}”\nbroken {where}", fontsize="medium")
     ax.plot(0, 0, "+", color=INK)
     ax.margins(0.2)
     ax.set_aspect("equal", "datalim")

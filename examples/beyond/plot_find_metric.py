@@ -45,7 +45,7 @@ for weight, token, attended, other in impossible.proof:
 assert not (total + total.T).any()
 
 # %%
-# On the right a seventh token is added at each place of a grid. Can it be made to follow token 2, while token 5 follows
+# Below, a seventh token is added at each place of a grid. Can it be made to follow token 2, while token 5 follows
 # token 1? What is darker needs less of the metric; where it is white, it is proved that no matrix will do.
 SIDE = 36
 grid = [Fraction(5 * (2 * i + 1 - SIDE), SIDE) for i in range(SIDE)]
@@ -61,16 +61,16 @@ def kinds_that_do(place):
 
 
 kinds = np.array([[kinds_that_do((x, y)) for x in grid] for y in grid])
-figure, panels = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained")
+figure, panels = plt.subplots(2, 2, figsize=(7.5, 7.5), layout="constrained")
 for ax, metric, title in (
-    (panels[0], None, "A = I"),
-    (panels[1], found.metric, "the A that was found"),
+    (panels[0, 0], None, "A = I"),
+    (panels[0, 1], found.metric, "the A that was found"),
 ):
     run = hm.simulate(CLOUD, hm.Dynamics("1/2", metric), layers=1)
     draw_layer(run, 0, ax)
     ax.set_title(title, loc="left")
 
-ax, colors = panels[2], ("white", SKY, BLUE)
+ax, colors = panels[1, 0], ("white", SKY, BLUE)
 ax.imshow(kinds, extent=(-5, 5, -5, 5), origin="lower", cmap=ListedColormap(colors), vmin=0, vmax=2)
 ax.scatter(*np.array(CLOUD).T, color="white", edgecolors=INK, zorder=3)
 for token, (x, y) in enumerate(CLOUD):
@@ -79,5 +79,6 @@ names = ("with no matrix", "with a matrix", "with a positive definite one")
 for name, color in zip(names, colors, strict=True):
     ax.plot([], [], "s", color=color, mec=INK, label=name)
 ax.set_title("where a token can follow 2", loc="left")
-ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=1, frameon=False)
+panels[1, 1].axis("off")
+panels[1, 1].legend(*ax.get_legend_handles_labels(), loc="center", frameon=False)
 plt.show()
