@@ -3,6 +3,7 @@ and leave nothing behind."""
 
 from fractions import Fraction
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,11 @@ def test_clouds_are_of_integers_or_of_halves():
     hm.falsify(lambda lim: seen.append(lim.run.at(0, exact=True)), tries=40)
     units = {max(x.denominator for x in cloud.flat) for cloud in seen}
     assert units == {1, 2}
+
+
+def test_the_guide_names_every_statement():
+    guide = (Path(__file__).parents[2] / "docs" / "falsify.md").read_text().replace("\n", " ")
+    assert [name for name in STATEMENTS if f'"{name}"' not in guide] == []
 
 
 def test_none_found_counts_what_is_undecided_and_what_was_tried():

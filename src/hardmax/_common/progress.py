@@ -7,7 +7,7 @@ from typing import Any
 
 from hardmax._common.validation import Progress, check_progress
 
-SILENT, BETWEEN = 2.0, 0.1  # seconds before the first line, and before it is written again
+SILENT, BETWEEN = 2.0, 0.5  # seconds before the first line, and before it is written again
 _WIDTH = 79
 
 
