@@ -1,4 +1,4 @@
-"""`hardmax models`: the list of shipped models, one of them, and the cards in their folders."""
+"""`hardmax models` and `hardmax card`: shipped models, and the cards in their folders."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ def test_shipped_models_are_listed_and_one_shows_its_card(hardmax):
         model = hm.load_model(name)
         assert facts["tokens"] == len(model.vocabulary)
         assert (facts["gate"], facts["classes"]) == (model.rule.gate, list(model.classes))
-        assert hardmax(f"models {name}").out == f"{describe(model)}\n"
+        assert hardmax(f"card {name}").out == f"{describe(model)}\n"
 
 
 @pytest.mark.parametrize("name", available())

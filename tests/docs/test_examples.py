@@ -13,7 +13,13 @@ RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
 @pytest.mark.docs
 @pytest.mark.parametrize(
     "name",
-    ["plot_certificate", "plot_explain", "plot_notebook", "plot_train_on_a_table"],
+    [
+        "plot_certificate",
+        "plot_explain",
+        "plot_notebook",
+        "plot_shap_and_lime",
+        "plot_train_on_a_table",
+    ],
 )
 def test_a_recipe_runs(name, tmp_path, monkeypatch, capsys):
     missing = [extra for extra in ("matplotlib", "pandas", "sklearn") if find_spec(extra) is None]
@@ -33,6 +39,9 @@ def test_a_recipe_runs(name, tmp_path, monkeypatch, capsys):
         assert names["total"] == pytest.approx(names["why"].logit)
         assert ("boring", "never") in [(link.word, link.modifier) for link in names["why"].links]
         assert names["points"][:, 0].tolist() == names["reading"].votes[:, 0].tolist()
+    elif name == "plot_shap_and_lime":
+        why = names["why"]
+        assert names["votes"].sum() == pytest.approx(why.logit - why.bias)
     elif name == "plot_train_on_a_table":
         assert names["clf"].score(names["test"]["review"], names["test"]["sentiment"]) > 0.9
     assert not list(tmp_path.iterdir())

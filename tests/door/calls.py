@@ -203,6 +203,11 @@ def text_calls() -> Iterator[Call]:
         model.score_table,
         {"table": pa.table({"text": texts}), **options},
     )
+    table = pa.table({"text": texts, "label": ["negative", "positive"] * 4})
+    named = {"text": "text", "label": "label"}
+    yield "TextModel.show", model.show, {"table": table, **named}
+    yield "TextModel.diff", model.diff, {"other": small_model(1), "table": table, **named, "top": 3}
+    yield "TextModel.drift", model.drift, {"old": table, "new": table, "text": "text", "top": 3}
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "load_model", hm.load_model, {"name_or_path": "saved_model"}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}

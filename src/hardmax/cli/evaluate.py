@@ -6,7 +6,6 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
-from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table
 
@@ -16,17 +15,14 @@ SHOWN_LEADERS = 30
 OPTIONS = {
     "MODEL": {"help": "Name of a shipped model, or a model folder."},
     **opt.TEXTS,
-    "--map": opt.value("LABEL=CLASS", "The class of a label; repeatable.", action="append"),
+    **opt.MAP,
     **opt.JSON,
 }
 
 
 def run(args: Namespace) -> None:
     """The command."""
-    pairs = [pair.split("=", 1) for pair in args.map or ()]
-    if any(len(pair) < 2 for pair in pairs):
-        raise InputError("`--map` must be a label and its class, such as 1=positive.")
-    classes = dict(pairs)
+    classes = opt.read_map(args)
     from hardmax.text.corpora import read_corpus
 
     corpus = read_corpus(args.FILE, **opt.texts_of(args))

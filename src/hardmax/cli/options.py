@@ -84,6 +84,13 @@ TEXT: Options = {
 COLUMN_OF_TEXTS: Options = {
     "--text": value("COLUMN", "Column of the texts; guessed if omitted."),
 }
+MAP = {"--map": value("LABEL=CLASS", "The class of a label; repeatable.", action="append")}
+DATA: Options = {
+    "--data": value("FILE", "CSV, TSV, JSON lines or Parquet file, or a folder of Parquet files."),
+    **COLUMN_OF_TEXTS,
+    "--label": value("COLUMN", "Column of the labels, if there is one."),
+    **MAP,
+}
 TEXTS: Options = {
     "FILE": {"help": "CSV, TSV, JSON lines or Parquet file, a folder of Parquet files or classes."},
     **COLUMN_OF_TEXTS,
@@ -94,6 +101,26 @@ TEXTS: Options = {
         "help": "What to do with rows that cannot be used.",
     },
 }
+
+
+def read_map(args: argparse.Namespace) -> dict[str, str]:
+    """The classes that labels stand for."""
+    pairs = [pair.split("=", 1) for pair in args.map or ()]
+    if any(len(pair) < 2 for pair in pairs):
+        raise InputError("`--map` must be a label and its class, such as 1=positive.")
+    return dict(pairs)
+
+
+def read_data(args: argparse.Namespace) -> Any:
+    """The table of `--data`, with classes as its labels."""
+    if args.data is None:
+        return None
+    from hardmax.text.overview import read_frame
+
+    frame, classes = read_frame(args.data), read_map(args)
+    if args.label in frame:
+        frame[args.label] = frame[args.label].astype(str).replace(classes)
+    return frame
 
 
 def texts_of(args: argparse.Namespace) -> dict[str, Any]:

@@ -67,6 +67,15 @@ def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None
         print(f"... {len(lines) - len(shown):,} more")
 
 
+def print_frames(frames: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print tables of pandas under their names."""
+    if as_json:
+        print_json({name: each.reset_index().to_dict("records") for name, each in frames.items()})
+        return
+    for name, each in frames.items():
+        print_text(f"\n{name}\n{each.to_string(max_colwidth=LONGEST_CELL)}")
+
+
 def print_clouds(found: Sequence[Mapping[str, Any]], *names: str) -> None:
     """Print a row for each of many clouds, with what is known of them."""
     header = [name for name in names if name in found[0]]

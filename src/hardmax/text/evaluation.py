@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +10,9 @@ from hardmax._common.format import first_few
 from hardmax._common.validation import InputError, shorten
 from hardmax.text._texts import SHOWN
 from hardmax.text.interpret import Leader, frequent_leaders
-from hardmax.text.text_model import TextModel
+
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
 
 _BINS = 15
 
@@ -108,11 +110,11 @@ def summarize(
     }
 
 
-def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evaluation:
+def evaluate_model(model: "TextModel", texts: Any, labels: Sequence[Any]) -> Evaluation:
     """Measure a model on texts; the labels are the model's classes, or read the same.
 
     Undecided texts count as the class that `predict` gives them; `undecided` is their share."""
-    truth = _numbers(labels, model.classes)
+    truth = read_labels(labels, model.classes)
     found = model.analyse(texts)
     metrics = evaluate(truth, found.probabilities) | {
         "undecided": float((~found.decided).mean()),
@@ -123,7 +125,7 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
     return Evaluation(truth, found.predicted, found.probabilities, metrics, leaders)
 
 
-def _numbers(labels: Sequence[Any], classes: Sequence[Any]) -> np.ndarray:
+def read_labels(labels: Sequence[Any], classes: Sequence[Any]) -> np.ndarray:
     """The numbers of the classes of labels: in a CSV file, "1" is the class 1."""
     number_of: dict[Any, int] = {str(name): number for number, name in enumerate(classes)}
     number_of |= {name: number for number, name in enumerate(classes)}

@@ -5,10 +5,12 @@ Nothing is loaded, and nothing is shown by colour alone. The template is `page.h
 """
 
 import json
+from base64 import b64encode
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache, partial
+from hashlib import sha256
 from html import escape
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -23,6 +25,7 @@ from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.page import pack_model, read, write_page
 from hardmax.text import view
 from hardmax.text._analysis import LENGTHS
+from hardmax.text.card import share_right
 from hardmax.text.storage import deciding_files
 
 if TYPE_CHECKING:
@@ -82,9 +85,10 @@ def pack(model: "TextModel") -> dict[str, str]:
     return pack_model(model.name or "model", files)
 
 
-def document(title: str, body: str) -> str:
-    """A whole document round a body that is HTML already."""
-    return render("document", title, body, read("explanation.css")) + "\n"
+def document(title: str, body: str, script: str = "") -> str:
+    """A whole document round a body that is HTML already; its policy allows the script alone."""
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return render("document", title, body, read("explanation.css"), script, digest) + "\n"
 
 
 def opening(text: str, most: int = 60) -> str:
@@ -113,7 +117,9 @@ def _macros() -> Any:
         "css_classes": _css_classes,
         "looks_of_marks": _looks_of_marks,
         "cut_at_arrows": cut_at_arrows,
+        "gives_away": gives_away,
         "opening": opening,
+        "share_right": share_right,
         "shown_classes": _shown_classes,
         "view": view,
     }
@@ -166,7 +172,7 @@ def cut_at_arrows(why: "Explanation") -> list[tuple[view.Piece, list[Bit], bool]
 
 def _arrows(why: "Explanation", pieces: list[view.Piece], starts: list[int]) -> dict[int, Arrow]:
     """The arrows by the numbers of the pieces where they begin: longer ones above shorter ones."""
-    found, css_classes = {}, _css_classes(why)
+    found, css_classes = {}, _css_classes(why.model)
     for number, piece in enumerate(pieces):
         if piece.link and piece.entry:
             start = starts[number]
@@ -185,9 +191,9 @@ def _arrows(why: "Explanation", pieces: list[view.Piece], starts: list[int]) -> 
     return dict(sorted(placed.items()))
 
 
-def _css_classes(why: "Explanation") -> list[str]:
+def _css_classes(model: "TextModel") -> list[str]:
     """For each class of the model the one of the style sheet that has its colour."""
-    count = len(why.model.classes)
+    count = len(model.classes)
     places = place_of_class(np.arange(count), count) % (2 * len(CYCLE))
     return [f"c{place}" for place in places.tolist()]
 
@@ -195,7 +201,7 @@ def _css_classes(why: "Explanation") -> list[str]:
 def _looks_of_marks(why: "Explanation") -> dict[str, str]:
     """The attributes of each active token in the text: the larger its vote, the darker; and what it
     says."""
-    looks, css_classes = {}, _css_classes(why)
+    looks, css_classes = {}, _css_classes(why.model)
     for entry in why.active:
         share = abs(entry.vote) / (abs(why.active[0].vote) or 1.0)
         shade = bisect_right(_SHADES, share)

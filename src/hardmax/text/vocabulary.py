@@ -117,7 +117,7 @@ def choose_tokens(
     ['good', 'not', 'so', 'not good']
     """
     stream, owners, known = number_words_of(texts)
-    documents = _count_texts(stream, owners)
+    documents = count_texts(stream, owners)
     best = _best(documents, documents >= min_df, words)
     ranked = sorted((-int(documents[word]), known[word]) for word in best)
     found: list[tuple[int, str]] = []
@@ -127,7 +127,7 @@ def choose_tokens(
         places = np.flatnonzero(follows & (prefixes[:-1] >= 0)) + 1
         keys = prefixes[places - 1].astype(int) << 32 | stream[places]
         _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
-        documents = _count_texts(numbers, owners[places])
+        documents = count_texts(numbers, owners[places])
         best = _best(documents, documents >= min_df, phrases)
         ends = places[firsts[best]] + 1
         columns = [stream[ends - back].tolist() for back in range(length, 0, -1)]
@@ -150,7 +150,7 @@ def number_words_of(texts: TextBytes) -> tuple[np.ndarray, np.ndarray, list[str]
     return stream, np.repeat(np.arange(len(texts)), np.diff(ends)), words
 
 
-def _count_texts(numbers: np.ndarray, owners: np.ndarray) -> np.ndarray:
+def count_texts(numbers: np.ndarray, owners: np.ndarray) -> np.ndarray:
     """How many texts have each number; numbers below 0 are nothing."""
     is_word = numbers >= 0
     kinds = int(numbers.max(initial=-1)) + 1

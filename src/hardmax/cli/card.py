@@ -1,0 +1,30 @@
+"""Print the card of a model, or write its dashboard.
+
+The card says what a model is for, what it was trained on, how good it is, and which words weigh
+most. The dashboard is one page of the whole model: search a word, see its vote and what modifies
+it. With --data it has the texts in which a word counts most, and the answers by slices, the values
+of every column; with --label also accuracy and calibration. It contains the vocabulary, and parts
+of the texts."""
+
+from argparse import Namespace
+
+from hardmax.cli import options as opt
+from hardmax.cli.output import notify, print_text
+
+OPTIONS = {
+    "MODEL": {"help": "Name of a shipped model, or a model folder."},
+    "--dashboard": opt.target("Write the dashboard.", ".html", ".htm"),
+    **opt.DATA,
+}
+
+
+def run(args: Namespace) -> None:
+    """The command."""
+    from hardmax.text import describe, load_model
+
+    model = load_model(args.MODEL)
+    if args.dashboard is None:
+        print_text(describe(model))
+        return
+    model.show(opt.read_data(args), text=args.text, label=args.label).save(args.dashboard)
+    notify(f"wrote {args.dashboard}")

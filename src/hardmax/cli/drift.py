@@ -1,0 +1,26 @@
+"""Compare the texts of two tables, such as those of two months, as a model sees them.
+
+Prints the shares of labels and the mean logits, the words that move the mean logit most, and the
+words that the model does not know and the new texts have more often."""
+
+from argparse import Namespace
+
+from hardmax.cli import options as opt
+from hardmax.cli.output import print_frames
+
+OPTIONS = {
+    "OLD": {"help": "CSV, TSV, JSON lines or Parquet file, or a folder of Parquet files."},
+    "NEW": {"help": "Another one."},
+    **opt.MODEL,
+    **opt.COLUMN_OF_TEXTS,
+    **opt.JSON,
+}
+
+
+def run(args: Namespace) -> None:
+    """The command."""
+    from hardmax.text import load_model
+    from hardmax.text.overview import read_frame
+
+    old, new = read_frame(args.OLD), read_frame(args.NEW)
+    print_frames(load_model(args.model).drift(old, new, text=args.text), as_json=args.json)

@@ -1,0 +1,193 @@
+"""A model and the texts of a table: the answers by slices, what each word does, what differs from
+another model or table, and all of it on one page, `page.html` with `dashboard.js`.
+
+With the bias, the mean votes of all tokens add up to the mean logit. So what changes a mean logit
+is the bias and, word by word, the change of these votes."""
+
+import base64
+import gzip
+import html
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardmax._common.files import write_whole
+from hardmax._common.validation import InputError, MissingExtra, check_int, check_path
+from hardmax.text import page, tables
+from hardmax.text._texts import read_texts
+from hardmax.text.encoding import cut_tokens
+from hardmax.text.evaluation import calibration_curve, read_labels
+from hardmax.text.vocabulary import count_texts, number_words_of
+
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
+try:
+    import pandas as pd
+except ImportError:
+    raise MissingExtra("An overview", "tables") from None
+
+MOST_SLICES = 40  # of a column; numbers that have more values are cut into quarters
+PLACES, ALL_PLACES = 3, 10_000  # texts that a page has for a word, and for all of them
+BEFORE, SHOWN = 80, 200  # characters of a text before the word, and in all
+SILENT = 0.0005  # votes below it are shown as 0
+_FRAME = 'title="hardmax" sandbox="allow-scripts" style="width: 100%; height: 60em; border: 0"'
+Frames = dict[str, Any]
+
+
+def read_frame(path: str) -> Any:
+    """All of a table in a file, without broken rows."""
+    opened = tables.open_table(Path(path))
+    return pd.DataFrame(row.cells for row in opened.rows(opened.names) if not row.fault)
+
+
+class Judged:
+    """A table whose texts a model has classified; rows without a text are left out."""
+
+    def __init__(self, model: "TextModel", table: Any, name: str, text: Any, label: Any) -> None:
+        frame: Any = tables.as_frame(table, name).to_pandas().reset_index(drop=True)
+        text = tables.choose_column(text, "text", list(frame), name)
+        self.columns = frame.drop(index=list(tables.text_faults(frame[text].tolist())))
+        self.texts = self.columns.pop(text)
+        if self.texts.empty:
+            raise InputError(f"{name} has no text: expected some in the column {text}.")
+        self.model, self.found = model, model.analyse(self.texts)
+        self.numbers = [self.found.predicted]
+        chosen = np.eye(len(model.classes))[self.found.predicted]
+        answers = pd.DataFrame(chosen, self.texts.index, model.classes).add_prefix("predicted ")
+        self.answers: Any = answers.assign(undecided=~self.found.decided)
+        self.answers["logit"] = self.found.logits[:, -1]
+        if label is not None:
+            label = tables.choose_column(label, "label", list(self.columns), name)
+            self.numbers.append(read_labels(self.columns[label].tolist(), model.classes))
+            self.answers.insert(0, "right", np.equal(*self.numbers))
+
+    def facts(self) -> dict[str, Any]:
+        """Which model, how many texts, and the means of the answers."""
+        return self.model._made_by | {"texts": len(self.texts), **self.answers.mean()}
+
+    def votes(self) -> Any:
+        """By token: its mean votes over all texts, and the share of the texts that have it."""
+        names = votes_alone(self.model).columns
+        votes: Any = pd.DataFrame(self.found.votes, columns=names).assign(texts=1.0)
+        means = votes.groupby(self.found.ids).sum() / len(self.texts)
+        return means.set_index(np.take(self.model.vocabulary.surfaces, means.index))
+
+    def words(self) -> Any:
+        """The share of the texts that have each word, known or not."""
+        stream, owners, words = number_words_of(read_texts(self.texts))
+        return pd.DataFrame({"texts": count_texts(stream, owners) / len(self.texts)}, words)
+
+    def slices(self) -> Any:
+        """The means of the answers by the values of each column, the worst first."""
+        columns, parts = self.columns.assign(characters=self.texts.str.len()).astype(str), {}
+        for name in columns:
+            values: Any = columns[name]
+            if values.nunique() > MOST_SLICES:
+                numbers = pd.to_numeric(values, errors="coerce")
+                values = pd.Series(pd.qcut(numbers, 4, duplicates="drop")).astype(str)
+            grouped = self.answers.groupby(values)
+            parts[name] = grouped.mean().assign(texts=grouped.size())
+        return pd.concat(parts).sort_values(self.answers.columns[0], kind="stable")
+
+    def places(self) -> list[Any]:
+        """The texts in which each token counts most: its vote, what is around it, the labels."""
+        found, classes = self.found, self.model.classes
+        owners = np.repeat(np.arange(len(found)), np.diff(found.offsets))
+        own = found.votes[np.arange(len(owners)), found.predicted[owners] % found.votes.shape[1]]
+        votes: Any = pd.DataFrame({"token": found.ids, "row": owners, "vote": own})
+        votes["all"] = votes["vote"].abs().groupby(votes["token"]).transform("sum")
+        votes = votes.sort_values(["all", "vote"], key=abs, ascending=False, kind="stable")
+        places = []
+        for token, row, vote, _ in votes.groupby("token").head(PLACES)[:ALL_PLACES].to_numpy():
+            word, text = self.model.vocabulary.surfaces[int(token)], self.texts.iloc[int(row)]
+            start = max(f" {text}".lower().find(f" {word}") - BEFORE, 0)
+            labels = [classes[numbers[int(row)]] for numbers in self.numbers]
+            places.append((word, round(vote, 5), text[start : start + SHOWN], labels))
+        return places
+
+
+class Dashboard:
+    """A page about a model, which displays itself in a notebook."""
+
+    def __init__(self, model: "TextModel", table: Any, text: Any, label: Any) -> None:
+        judged = None if table is None else Judged(model, table, "`table`", text, label)
+        neutral, alone = 1 + model.rule.neutral_weight, votes_alone(model)
+        words: Any = pd.DataFrame({"seen": model.vocabulary.documents}, alone.index).join(alone)
+        rules = [(each.word, each.factor, each.shift / neutral) for each in model.modifiers]
+        data, curve = {"heads": list(alone), "rules": rules}, []
+        if judged:
+            words = words.join(judged.votes().add_suffix(" here")).fillna(0)
+            data["places"] = judged.places()
+            for truth in judged.numbers[1:]:
+                curve = np.transpose(calibration_curve(truth, judged.found.probabilities))
+        sizes = alone.abs().max(axis=1)
+        loud = sizes[sizes >= SILENT].sort_values(ascending=False).index
+        shown = dict.fromkeys([*loud, *(word for word, *_ in rules)])
+        data["words"] = words.reindex(shown).fillna(0).round(5).reset_index().to_numpy().tolist()
+        packed = base64.b64encode(gzip.compress(json.dumps(data).encode(), mtime=0)).decode()
+        body = page.render("dashboard", model, judged, packed, len(loud), curve)
+        script = Path(__file__).with_name("dashboard.js").read_text(encoding="utf-8")
+        self.html = page.document(f"{model.name}: all of the model", body, script)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file, whole or not at all."""
+        write_whole(check_path(path), self.html.encode())
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{html.escape(self.html)}" {_FRAME}></iframe>'
+
+
+def diff(models: Any, table: Any, text: Any, label: Any, top: int) -> Frames:
+    """See `TextModel.diff`."""
+    if table is None:
+        return {"words": _largest([votes_alone(model) for model in models], top)}
+    judged = [Judged(model, table, "`table`", text, label) for model in models]
+    told, both = _compare(judged, top), _joined([each.answers for each in judged])
+    labels: Any = [np.take(each.model.classes, each.numbers[0]) for each in judged]
+    texts = pd.DataFrame({"first": labels[0], "second": labels[1]}, both.index)
+    gaps = (both["logit_second"] - both["logit_first"]).abs()[labels[0] != labels[1]]
+    rows = gaps.nlargest(top).index
+    told["texts"] = texts.join(judged[0].columns).join(judged[0].texts).loc[rows]
+    pairs = {"different labels": [len(gaps) / len(both)]}
+    if label is not None:
+        gains = both["right_second"] * 1.0 - both["right_first"]
+        pairs |= {"gain": [gains.mean()], "plus_minus": [1.96 * gains.sem(ddof=0)]}
+    return told | {"pairs": pd.DataFrame(pairs)}
+
+
+def drift(model: "TextModel", old: Any, new: Any, text: Any, top: int) -> Frames:
+    """See `TextModel.drift`."""
+    judged = [Judged(model, old, "`old`", text, None), Judged(model, new, "`new`", text, None)]
+    words = _joined([each.words() for each in judged])
+    words = words.drop(cut_tokens(model.vocabulary)[0], errors="ignore")
+    gains = words["texts_second"] - words["texts_first"]
+    return _compare(judged, top) | {"unknown": words.loc[gains.nlargest(top).index]}
+
+
+def votes_alone(model: "TextModel") -> Any:
+    """What each token adds to the logits of a text that has no other known token."""
+    alone = model._voting.weights / (1 + model.rule.neutral_weight)
+    names = [f"vote {label}" for label in model.classes[-alone.shape[1] :]]
+    return pd.DataFrame(alone, model.vocabulary.surfaces, names)
+
+
+def _compare(judged: list[Judged], top: int) -> Frames:
+    facts = {"first": judged[0].facts(), "second": judged[1].facts()}
+    return {"facts": pd.DataFrame(facts), "words": _largest([each.votes() for each in judged], top)}
+
+
+def _largest(votes: list[Any], top: int) -> Any:
+    """The tokens whose votes differ most."""
+    top = check_int(top, "`top`", at_least=1)
+    change = votes[1].sub(votes[0], fill_value=0.0).filter(like="vote ")
+    sizes = change.abs().max(axis=1)
+    return _joined(votes).loc[sizes[sizes > 0].nlargest(top).index]
+
+
+def _joined(frames: list[Any]) -> Any:
+    """Two tables side by side, with zeros where one has no such row."""
+    first, second = frames
+    sides = [first.add_suffix("_first"), second.add_suffix("_second")]
+    return pd.concat(sides, axis=1).fillna(0.0)
