@@ -36,6 +36,7 @@ const MOST_BYTES = 2 ** 28; // of a file to be checked
 /** Builds the page round the canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
 export function buildPanel(root, room) {
     const { context } = room;
+    const { home } = context.data;
     let isNew = true;
     /** @type {(words: string, click: () => unknown, title?: string) => HTMLButtonElement} */
     const button = (words, click, title = "") => el("button", { click: () => context.attempt(click), title }, words);
@@ -89,7 +90,7 @@ export function buildPanel(root, room) {
     const fields = [[1, MOST_TOKENS, 60], [1, MOST_DIMENSIONS, 2], [0, 999_999_999, 71]].map(([min, max, value]) =>
         el("input", { type: "number", min, max, value, change: () => begin(randomSource()) }));
     const random = row(...["Tokens", "Dimensions", "Seed"].map((name, k) => labelled(name, fields[k])));
-    const about = note();
+    const about = afterwards(note());
     const file = el("input", { type: "file", accept: ".csv,.tsv,.txt", change: () => open(file.files?.[0]) });
     const pasted = el("textarea", { rows: 4, spellcheck: "false", placeholder: "1, 1/3\n-0.5, 2" });
     const alpha = el("input", { type: "text", size: 6, change: () => setAlpha(alpha.value) });
@@ -182,6 +183,7 @@ export function buildPanel(root, room) {
     if (context.link) settings.push(afterwards(folded(
         "Exercise", note(EXERCISE), labelled("Question", question),
         el("label", { class: "hm-check" }, lock, " Lock the settings"), button("Start", setExercise),
+        ...(home ? [el("a", { href: home.replace(/[^/]*$/, "exercises.html"), target: "_top" }, "Ten exercises with solutions")] : []),
     )));
     const allSettings = el("fieldset", { class: "hm-controls hm-settings" }, ...settings);
     const grey = el("input", { type: "checkbox" });
