@@ -123,8 +123,8 @@ class Dynamics:
     heads : sequence of Head, optional
         Several heads instead of one, each with its metric, its weight and its value matrix.
     normalise : {"sphere", "layer"}, optional
-        How tokens are normalised, instead of by the paper's division: to length 1, or to
-        coordinates with mean 0 and standard deviation 1.
+        How tokens are normalised, instead of the paper's division: to length 1, or to coordinates
+        with mean 0 and standard deviation 1.
     feed_forward : FeedForward, optional
         A block of ReLU units after attention.
 

@@ -130,7 +130,7 @@ class Limit(Tabular, Pictured):
 
     @cached_property
     def limit_error(self) -> float:
-        """No limit is further than this from `limit_points`, also if the run did not settle. Tokens
+        """No limit is further than this from `limit_points`, even if the run did not settle. Tokens
         that move for ever have none: 0 if all do."""
         return limit_error(self.run)
 
@@ -181,7 +181,7 @@ class Limit(Tabular, Pictured):
         return first_within(self.run, distance**2)
 
     def radius(self) -> float:
-        """A distance by which all tokens may be moved, which is proved. For the paper's layer.
+        """A proved distance by which all tokens may be moved. For the paper's layer.
 
         Returns
         -------
@@ -365,8 +365,8 @@ def limit(
         Step size and metric.
     max_layers : int, optional
         Give up (`settled_at` is None) if the attended sets may still change after this layer,
-        whatever the arithmetic. By default, after they had to be computed at 10,000 layers, or at
-        500 where tokens may never settle, as in `simulate`.
+        whatever the arithmetic. By default, after computing them at 10,000 layers, or at 500 where
+        tokens may never settle, as in `simulate`.
     arithmetic : {"certified", "exact"}, default "certified"
         As in `simulate`.
     columns : sequence of str or str, optional

@@ -91,20 +91,21 @@ def simulate(
         Number of layers; by default as many as it takes until no attended set ever changes again.
     max_layers : int, optional
         Without `layers`, give up (`settled_at` is None) where attended sets may still change after
-        this layer. By default after they had to be computed at 10,000 layers, of a range in which
-        nothing changes at the first only; or at 500 where tokens may never settle: if the metric is
-        not symmetric positive definite, or the layer not the paper's.
+        this layer. By default, after computing them at 10,000 layers (a range in which nothing
+        changes counts once), or at 500 if tokens may never settle: if the metric is not symmetric
+        positive definite, or the layer is not the paper's.
     arithmetic : {"certified", "exact", "float"}, default "certified"
         Floats with every choice proved or decided by integers; integers alone; or floats that prove
         nothing. "certified" encloses softmax and normalisation in balls.
     error : float, default 1e-12
-        Of softmax and normalisation: no coordinate may be off by more; precision is raised until
-        that is proved.
+        For softmax and normalisation: the largest error of a coordinate; precision is raised until
+        it is proved.
     columns : sequence of str or str, optional
         As in `limit`.
     progress : callable, optional
-        Called with (clouds done, clouds), of softmax and normalisation with (layers done, layers).
-        By default a line of stderr says so after two seconds, on a terminal or in a notebook.
+        Called with (clouds done, clouds), or for softmax and normalisation with (layers done,
+        layers). By default a line of stderr says so after two seconds, on a terminal or in a
+        notebook.
     engine : Cpu, Gpu, "cpu" or "gpu", optional
         By default tensors on a GPU stay there, and the CPU does the rest.
 

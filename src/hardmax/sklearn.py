@@ -50,15 +50,15 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Whether to count every token that occurs in a text. By default every word belongs to one
         token at most: words vote, and a phrase takes its words if it says more than they do.
     min_df : int, optional
-        Leave out tokens that occur in fewer texts; by default the largest of 1, 2 and 3 at which
-        held-out texts are predicted hardly worse.
+        Leave out tokens that occur in fewer texts; by default the largest of 1, 2 and 3 that hardly
+        makes predictions of held-out texts worse.
     max_features : int, optional
         Size of the vocabulary: the most influential tokens are kept, by default all.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
     stop_words : sequence of str or "english", optional
-        Silent words, as in `hardmax.train.Settings`; by default, of more than 1,000 texts, words of
-        grammar and other frequent words that each class has about as often.
+        Silent words, as in `hardmax.train.Settings`; by default, given more than 1,000 texts,
+        function words and other frequent words that all classes use about equally often.
     C : float, optional
         Inverse of the regularisation strength. This and the next three are chosen by
         cross-validation if None.
@@ -72,8 +72,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     scaling : {"rarity", "contrast", "evidence"}, optional
         How much tokens may weigh, as in `hardmax.train.Settings`; chosen if None.
     fit_intercept : bool, default True
-        Whether a text in which nothing votes has the classes' shares of the training texts as its
-        probabilities; if False, all classes are equally probable.
+        Whether a text in which nothing votes gets the shares of the classes among the training
+        texts as its probabilities; if False, all classes are equally probable.
     reading : bool, default True
         Whether to look for modifiers, words that change the votes of those after them.
     vectors : "auto", "english", path, mapping or None, default "auto"
@@ -229,7 +229,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (texts,)
-            Labels. Those of undecided texts (`model_.analyse(texts).decided`) say nothing of the
+            Labels. Those of undecided texts (`model_.analyse(texts).decided`) say nothing about the
             text.
         """
         predicted = self._analyse(X).predicted

@@ -46,7 +46,7 @@ def sweep(
     dynamics : Dynamics, or a sequence or mapping of them
         A mapping says what they are called in the table.
     observables : sequence or mapping, default ("settled_at", "leaders")
-        Names of attributes or methods of `Limit`, or functions of it. Of what has a length, the
+        Names of attributes or methods of `Limit`, or functions of it. If one has a length, the
         length is taken.
     maker : callable, default gaussian
         A function that returns a cloud, such as those of `hardmax.clouds`; what its dimension

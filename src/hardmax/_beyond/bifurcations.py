@@ -103,7 +103,8 @@ def bifurcations(
     tokens : array_like of shape (n, d)
         The cloud.
     alpha : tuple of two numbers or str
-        Between which positive step sizes to look. The smaller they are, the more layers runs take.
+        The positive step sizes between which to look. The smaller they are, the more layers runs
+        take.
     metric : array_like of shape (d, d), optional
         The matrix A; the identity by default.
     max_layers : int, default 50
@@ -116,7 +117,7 @@ def bifurcations(
     Returns
     -------
     Bifurcations
-        The values, and what happens between them. After Ctrl-C, what there was by then.
+        The values, and what happens between them. After Ctrl-C, what was found so far.
 
     Examples
     --------

@@ -82,7 +82,7 @@ def softmax_gap(
     Returns
     -------
     SoftmaxGap
-        The distances, and what they may depend on. After Ctrl-C, those found by then.
+        The distances, and what they may depend on. After Ctrl-C, those found so far.
 
     Notes
     -----
@@ -94,7 +94,7 @@ def softmax_gap(
     Let :math:`\\Delta = \\min \\langle A s, s - t \\rangle` over limits :math:`s \\neq t` of
     hardmax. If it is positive, the distance was observed to be :math:`c / \\beta` for large
     :math:`\\beta`. If it is 0, two limits tie for one of them, and softmax was observed to leave
-    the limit of hardmax once followers have weight, unless all is symmetric. None of this is
+    the limit of hardmax once followers have weight, unless everything is symmetric. None of this is
     proved.
 
     Examples

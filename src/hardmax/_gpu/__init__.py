@@ -12,8 +12,8 @@ from hardmax._common.validation import InputError, require_extra, shorten
 class Gpu:
     """A GPU as the engine of `simulate` and `limit`, through torch and triton (extra `gpu`).
 
-    Tokens stay on it, and those that came as tensors are given back there. A cloud that floats
-    cannot prove goes to the processor, and so do batches of small clouds.
+    Tokens stay on it, and those that came as tensors are returned there. A cloud that floats cannot
+    prove goes to the processor, and so do batches of small clouds.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Gpu:
             )
 
     def check(self) -> None:
-        """Refuse where there is no such GPU, no triton for the system, or torch or triton is not
+        """Refuse if there is no such GPU, no triton for the system, or if torch or triton is not
         installed."""
         if sys.platform != "linux":
             only_linux = "there is triton for Linux only. Leave `engine` out to use the processor."

@@ -123,7 +123,7 @@ def basins(
     effort: int = 4000,
     progress: Progress | None = None,
 ) -> Basins:
-    """Where one token ends, by where it starts, proved.
+    """Where one token ends, depending on where it starts, with proofs.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def basins(
     tolerance : float, default 0.004
         Stop once no more than this share of the box is undecided.
     effort : int, default 4000
-        Parts of the box looked at, at most.
+        The largest number of parts of the box to look at.
     progress : callable, optional
         Called with how many parts have been looked at, and with `effort`. By default a line of
         stderr says so after two seconds.
@@ -147,7 +147,7 @@ def basins(
     Returns
     -------
     Basins
-        A region for each end, and what is undecided; after Ctrl-C, what there was by then.
+        A region for each end, and what is undecided; after Ctrl-C, what was found so far.
 
     Notes
     -----

@@ -134,15 +134,15 @@ def falsify(
     Parameters
     ----------
     statement : str or callable
-        The name of a statement (an unknown one is refused with the list of them), or a function of
-        a proved `Limit`: True where the statement holds, False or `Broken` where it does not, None
+        The name of a statement (an unknown name is refused with a list of all), or a function of a
+        proved `Limit`: True where the statement holds, False or `Broken` where it does not, None
         where it does not apply.
     tries : int, default 1000
         How many cases to draw.
     seed : int, default 0
-        Of the random numbers: the same seed, the same cases.
+        Random seed; the same seed draws the same cases.
     max_layers : int, default 50
-        Runs that have not settled by then are given up, and undecided.
+        Runs that have not settled by then are given up as undecided.
     progress : callable, optional
         Called with (cases tried, cases).
     **drawn
@@ -155,7 +155,7 @@ def falsify(
     -------
     Falsification
         The counterexample, made smaller as long as it breaks the statement, with what breaks; or
-        how many cases were tried. After Ctrl-C, what there was by then.
+        how many cases were tried. After Ctrl-C, what was found so far.
 
     Notes
     -----

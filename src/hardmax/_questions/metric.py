@@ -124,8 +124,8 @@ def find_metric(
     followers : mapping of int to int, optional
         For some tokens, which leader each is to follow, alone.
     kind : {"any", "symmetric", "definite"}, default "any"
-        Which matrices are allowed: any, symmetric ones, or symmetric positive definite ones, of
-        which the paper speaks.
+        Which matrices are allowed: any, symmetric ones, or symmetric positive definite ones, as in
+        the paper.
     max_cuts : int, default 200
         How many vectors v with <A v, v> > 0 may be tried before a positive definite one is left
         undecided.
@@ -137,7 +137,8 @@ def find_metric(
     -------
     MetricSearch
         A rational metric with a large margin, or the proof that there is none; undecided if floats
-        find neither, as of leads that are a billion times as small as others, or after Ctrl-C.
+        find neither, for example if some leads are a billion times smaller than others, or after
+        Ctrl-C.
 
     Examples
     --------

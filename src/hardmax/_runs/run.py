@@ -121,7 +121,7 @@ class Run(Tabular):
     @cached_property
     def leaders(self) -> np.ndarray:
         """Tokens that attend to themselves alone, from some layer on. Once a leader, always a
-        leader: unless there is a value matrix, with which those that lost it do not count."""
+        leader, unless there is a value matrix; tokens that stop leading are not listed."""
         return np.flatnonzero(self.leader_since[self.points.of_token] >= 0)
 
     @cached_property
@@ -354,7 +354,8 @@ class Run(Tabular):
         path : str or Path
             ``.html``: a page that runs this cloud in any browser, without a network: drag tokens,
             change alpha, play the layers; up to 2,000 tokens. ``.gif`` or ``.mp4``: a film in which
-            every frame is a layer, of many some (extra `figures`; the program ffmpeg for mp4).
+            every frame is a layer, if there are many only some (extra `figures`; the program ffmpeg
+            for mp4).
         """
         path = check_path(path)
         suffix = path.suffix.lower()

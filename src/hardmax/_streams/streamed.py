@@ -110,7 +110,7 @@ class StreamedLimit:
 
     @property
     def limit_error(self) -> float:
-        """No limit is further than this from `limit_points`, also if the run did not settle."""
+        """No limit is further than this from `limit_points`, even if the run did not settle."""
         return limit_error(self._run)
 
     def clusters(self) -> Clusters:

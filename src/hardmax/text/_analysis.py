@@ -81,7 +81,8 @@ class Analysis:
 
     @property
     def predicted(self) -> np.ndarray:
-        """The index of the most probable class of each text; of equally probable ones the first."""
+        """The index of the most probable class of each text; the first of several that are equally
+        probable."""
         return self.probabilities.argmax(axis=1)
 
     @property
@@ -92,8 +93,8 @@ class Analysis:
 
     @cached_property
     def leads(self) -> np.ndarray:
-        """Whether each token is a leader: active, and the strongest of its class in its text, of
-        equal ones the first."""
+        """Whether each token is a leader: active, and the strongest of its class in its text, or
+        the first of several."""
         (active,) = self.active.nonzero()
         texts = np.repeat(np.arange(len(self)), self.active_per_text)
         votes = (self.weights * self.factors[:, None] + self.shifts[:, None])[active]

@@ -39,7 +39,7 @@ class Modifier:
         A word; "*n't" stands for all words that end in "n't", "n'*" for those that begin with "n'".
     factor : float
         What votes are multiplied by, rounded to a multiple of 1/8: near 0 mutes them, more than 1
-        strengthens them, negative turns them.
+        strengthens them, below 0 reverses them.
     texts : int, default 0
         How many training texts have it.
     shift : float, default 0.0
@@ -121,8 +121,8 @@ class VotingRule:
         With two classes, one layer of this step size may move each active token towards the leader
         of its class.
     neutral_weight : int, default 1
-        The number of silent tokens that are added to each text: the more, the more modest are
-        probabilities of short texts.
+        The number of silent tokens that are added to each text: the more, the less confident the
+        model is of short texts.
 
     Examples
     --------

@@ -108,7 +108,7 @@ class TextModel:
     # ---------------------------------------------------------------- answers
 
     def predict(self, texts: Any) -> np.ndarray:
-        """The most probable class of each text; of equally probable ones the first.
+        """The most probable class of each text; the first of several that are equally probable.
 
         Parameters
         ----------

@@ -124,7 +124,7 @@ def fit(
     progress : callable, optional
         Called with a line for each step.
     source : dict, optional
-        What is known of where the texts are from, for the model card: plain data.
+        What is known about the source of the texts, for the model card: plain data.
 
     Returns
     -------

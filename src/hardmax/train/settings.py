@@ -41,16 +41,16 @@ class Settings:
         token at most: words vote, and a phrase takes its words if it says more than they do.
     min_df : int, optional
         Leave out tokens that occur in fewer texts (or groups, if there are groups); by default the
-        largest of 1, 2 and 3 at which held-out texts are predicted hardly worse.
+        largest of 1, 2 and 3 that hardly makes predictions of held-out texts worse.
     max_features : int, optional
         Keep the most influential tokens; by default all.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
     stop_words : sequence of str or "english", optional
         Silent words: no token consists of them; if tokens do not overlap, none begins or ends with
-        one, either. "english" are some 350 words of grammar. By default, of more than 1,000 texts,
-        no token consists of these and other frequent words, if each class has them about as often,
-        and held-out texts are predicted hardly worse.
+        one, either. "english" are some 350 function words. By default, given more than 1,000 texts,
+        no token consists of these or of other frequent words that all classes use about equally
+        often, unless predictions of held-out texts get clearly worse.
     C : float, optional
         Inverse of the regularisation strength of the logistic regression: larger fits more closely.
     gate : float, optional
@@ -62,12 +62,12 @@ class Settings:
         The number of silent words that are added to each text: the more, the less confident the
         model is of short texts.
     scaling : {"rarity", "contrast", "evidence"}, optional
-        How much tokens may weigh: the rarer, the more; with two classes also the more, the more
-        unevenly they are spread; or by this alone, and little if they are rare. The first two are
-        tried.
+        How much tokens may weigh. "rarity": the rarer, the more. "contrast": with two classes, also
+        the more unevenly they are spread, the more. "evidence": by this alone, and little if they
+        are rare. The first two are tried.
     fit_intercept : bool, default True
-        Whether a text in which nothing votes has the classes' shares of the training texts as its
-        probabilities; if False, all classes are equally probable.
+        Whether a text in which nothing votes gets the shares of the classes among the training
+        texts as its probabilities; if False, all classes are equally probable.
     consistent : bool, default False
         Whether, with two classes, every token must speak for the class in which it is more
         frequent. Training may take three times as long.
@@ -150,8 +150,8 @@ class Settings:
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The settings as a model keeps them: of lists of words, which may be names, how
-        many."""
+        """The settings as a model keeps them: instead of lists of words, which may be names, only
+        their lengths."""
         plain = {part.name: getattr(self, part.name) for part in fields(self)}
         for name in ("exclude", "stop_words"):
             if plain[name] and isinstance(plain[name], tuple):
