@@ -39,10 +39,11 @@ for name, limit in limits.items():
 # row a token becomes a leader at layer 1 only.
 figure, panels = plt.subplots(4, len(LAYERS), figsize=(10, 8.4), layout="constrained")
 for row, (name, limit) in zip(panels, limits.items(), strict=True):
-    for ax, layer in zip(row, LAYERS, strict=True):
-        limit.run.plot(layer, ax=ax)
+    limit.run.plot(LAYERS, ax=row)
+    for ax in row:
         ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
-        ax.set_title(f"layer {layer}" if name == "triangle" else "", loc="left")
+        if name != "triangle":
+            ax.set_title("")
     row[0].set_ylabel(name)
 plt.show()
 

@@ -108,11 +108,11 @@ def sweep(
         raise KeyboardInterrupt
     # In some tables a column may have no value at all, and so no type.
     table = pa.concat_tables(tables, promote_options="permissive")
-    if report.interrupted:
-        part = f"{len(tables)} of {len(pairs)} tasks"
-        warnings.warn(f"interrupted: the table has the rows of {part}", stacklevel=2)
-        table = table.replace_schema_metadata({"interrupted": part})
-    return table
+    if not report.interrupted:
+        return table.replace_schema_metadata(None)
+    part = f"{len(tables)} of {len(pairs)} tasks"
+    warnings.warn(f"interrupted: the table has the rows of {part}", stacklevel=2)
+    return table.replace_schema_metadata({"interrupted": part})
 
 
 def _groups(grid: Any, maker: Any, taken: set[Any]) -> list[list[dict[str, Any]]]:

@@ -7,6 +7,7 @@ from pyarrow import parquet
 from running import table
 
 from hardmax import Dynamics, clouds, sweep
+from hardmax._common.progress import Search
 
 SPEC = """
 maker = "gaussian"
@@ -39,4 +40,16 @@ def test_a_sweep_is_printed_written_and_continued(here, hardmax):
     assert parquet.read_table(here / "out").num_rows == 12
     with pytest.warns(UserWarning, match="12 rows were in"):
         again = hardmax("sweep spec.toml -o out --json --jobs 2")
+    assert again.code == 0
     assert json.loads(again.out)["rows"] == expected.to_pylist()
+
+
+def test_ctrl_c_prints_the_rows_that_are_there(here, hardmax, monkeypatch):
+    def press(self, done, total, note=""):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "__call__", press)
+    (here / "spec.toml").write_text(SPEC)
+    with pytest.warns(UserWarning, match="1 of 4 tasks"):
+        ended = hardmax("sweep spec.toml -o out")
+    assert (ended.code, len(table(ended.out))) == (130, 3)

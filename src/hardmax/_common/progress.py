@@ -2,7 +2,7 @@
 
 import sys
 import time
-from types import TracebackType
+from contextlib import suppress
 from typing import Any
 
 from hardmax._common.validation import Progress, check_progress
@@ -35,7 +35,8 @@ class Reporting:
             self.is_written = False
 
     def _write(self, text: str) -> None:
-        print(f"\r{text:{_WIDTH}.{_WIDTH}}\r", end="", file=sys.stderr, flush=True)
+        with suppress(OSError):  # the terminal may have been closed
+            print(f"\r{text:{_WIDTH}.{_WIDTH}}\r", end="", file=sys.stderr, flush=True)
 
 
 class Search(Reporting):
@@ -46,14 +47,13 @@ class Search(Reporting):
     def __enter__(self) -> "Search":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None
-    ) -> bool:
+    def __exit__(self, kind: Any, *_: Any) -> bool:
         self.end()
         self.interrupted = kind is KeyboardInterrupt
         return self.interrupted
 
 
 def _is_watched() -> bool:
-    """Whether somebody looks at stderr: on a terminal or in a notebook."""
-    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
+    """Whether stderr is a terminal or a notebook; programs without a console have none."""
+    is_notebook = type(sys.stderr).__module__.startswith("ipykernel")
+    return is_notebook or (sys.stderr is not None and sys.stderr.isatty())
