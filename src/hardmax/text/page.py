@@ -43,8 +43,8 @@ _HIGHEST = 3  # arrows above one another; of any more, the modifier is written b
 def fragment(why: "Explanation") -> str:
     """An explanation as an element, for a notebook."""
     content = render("content", why, "p")
-    style = f"<!--\n{read('explanation.css')}\n-->"  # or it is shown where styles are not allowed
-    return f'<div class="hardmax"><style>{style}</style>{content}</div>'
+    # Commented, or it is shown where no styles are allowed.
+    return f'<div class="hardmax"><style><!--{read("explanation.css")}--></style>{content}</div>'
 
 
 def write_explanation(why: "Explanation", path: str | Path, *, interactive: bool) -> None:
