@@ -50,6 +50,7 @@ def test_json_and_stderr_say_what_became_of_the_rows(hardmax, here):
     found, labels = json.loads(outcome.out), list(MODEL.predict(TEXTS))
     assert found["labels"] == {label: labels.count(label) for label in {*labels}}
     assert (found["rows"], found["bad"], found["text"]) == (41, 1, "text")
+    assert found["model_sha256"] == MODEL._digest
 
 
 def test_standard_input_is_read(hardmax, here):

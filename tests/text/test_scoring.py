@@ -214,6 +214,7 @@ def test_columns_of_parquet_keep_their_types(tmp_path):
     assert found.schema.types[:4] == table.schema.types
     assert found.select(range(3)).equals(table.drop(["half"]))
     assert found.schema.metadata[b"made by"] == b"hand"
+    assert json.loads(found.schema.metadata[b"hardmax"]) == MODEL._made_by
     score(tmp_path / "in.parquet", tmp_path / "out.jsonl")
     first, second = read_rows(tmp_path / "out.jsonl")
     assert first["when"].startswith("1970-01-01")

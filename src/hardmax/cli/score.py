@@ -58,7 +58,7 @@ def run(args: Namespace) -> None:
     bar.end()
     _warn(report)
     seconds = time.perf_counter() - began
-    document = {"input": args.INPUT, "output": args.output, "model": args.model}
+    document = {"input": args.INPUT, "output": args.output} | model._made_by
     document |= vars(report) | {"seconds": round(seconds, 3)}
     if args.json:
         print_json(document)

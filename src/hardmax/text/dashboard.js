@@ -34,9 +34,9 @@
     const table = el("table", "", el("thead", "", top), el("tbody", "", ...rows));
     table.className = "hardmax-index";
     told.replaceChildren(el("h3", word), el("p", `${facts.join("; ")}.`), table);
-    for (const [, vote, cut, labels] of places?.filter((place) => place[0] === word) ?? []) {
+    for (const [, vote, cut, label] of places?.filter((place) => place[0] === word) ?? []) {
       const text = cut.replace(/<[^>]*>?/g, " "), at = ` ${text}`.toLowerCase().indexOf(` ${word}`), end = at < 0 ? at : at + word.length;
-      const footer = el("footer", `${signed(vote)} of ${labels.join(", labelled ")}`);
+      const footer = el("footer", `${signed(vote)}, in a text that is judged ${label}`);
       told.append(el("blockquote", "", text.slice(0, Math.max(at, 0)), el("mark", text.slice(at, end)), text.slice(end), footer));
     }
   }

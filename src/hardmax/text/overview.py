@@ -24,9 +24,11 @@ from hardmax.text.vocabulary import count_texts, number_words_of
 if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
 try:
-    import pandas as pd
+    import pandas
 except ImportError:
     raise MissingExtra("An overview", "tables") from None
+
+pd: Any = pandas  # no type checker knows what its calls return
 
 MOST_SLICES = 40  # of a column; numbers that have more values are cut into quarters
 PLACES, ALL_PLACES = 3, 10_000  # texts that a page has for a word, and for all of them
@@ -46,31 +48,36 @@ class Judged:
     """A table whose texts a model has classified; rows without a text are left out."""
 
     def __init__(self, model: "TextModel", table: Any, name: str, text: Any, label: Any) -> None:
-        frame: Any = tables.as_frame(table, name).to_pandas().reset_index(drop=True)
+        frame = tables.as_frame(table, name).to_pandas().rename(columns=str)
+        frame = frame.reset_index(drop=True)
         text = tables.choose_column(text, "text", list(frame), name)
         self.columns = frame.drop(index=list(tables.text_faults(frame[text].tolist())))
         self.texts = self.columns.pop(text)
         if self.texts.empty:
             raise InputError(f"{name} has no text: expected some in the column {text}.")
-        self.model, self.found = model, model.analyse(self.texts)
-        self.numbers = [self.found.predicted]
-        chosen = np.eye(len(model.classes))[self.found.predicted]
+        self.model, self.truth = model, None
+        self.found = found = model.analyse(self.texts)
+        chosen = np.eye(len(model.classes))[found.predicted]
         answers = pd.DataFrame(chosen, self.texts.index, model.classes).add_prefix("predicted ")
-        self.answers: Any = answers.assign(undecided=~self.found.decided)
-        self.answers["logit"] = self.found.logits[:, -1]
+        self.answers = answers.assign(undecided=~found.decided, logit=found.logits[:, -1])
         if label is not None:
             label = tables.choose_column(label, "label", list(self.columns), name)
-            self.numbers.append(read_labels(self.columns[label].tolist(), model.classes))
-            self.answers.insert(0, "right", np.equal(*self.numbers))
+            self.truth = read_labels(self.columns[label].tolist(), model.classes)
+            self.answers.insert(0, "right", found.predicted == self.truth)
 
-    def facts(self) -> dict[str, Any]:
-        """Which model, how many texts, and the means of the answers."""
-        return self.model._made_by | {"texts": len(self.texts), **self.answers.mean()}
+    def compare(self, other: "Judged", top: int) -> Frames:
+        """The numbers of both, and the tokens whose mean votes differ most."""
+        facts = []
+        for each in (self, other):
+            means = {"texts": len(each.texts), **each.answers.mean()}
+            facts.append(pd.Series(each.model._made_by | means))
+        words = largest_changes(self.votes(), other.votes(), top)
+        return {"facts": pd.concat(facts, axis=1, keys=("first", "second")), "words": words}
 
     def votes(self) -> Any:
         """By token: its mean votes over all texts, and the share of the texts that have it."""
         names = votes_alone(self.model).columns
-        votes: Any = pd.DataFrame(self.found.votes, columns=names).assign(texts=1.0)
+        votes = pd.DataFrame(self.found.votes, columns=names).assign(texts=1.0)
         means = votes.groupby(self.found.ids).sum() / len(self.texts)
         return means.set_index(np.take(self.model.vocabulary.surfaces, means.index))
 
@@ -83,28 +90,27 @@ class Judged:
         """The means of the answers by the values of each column, the worst first."""
         columns, parts = self.columns.assign(characters=self.texts.str.len()).astype(str), {}
         for name in columns:
-            values: Any = columns[name]
+            values = columns[name]
             if values.nunique() > MOST_SLICES:
                 numbers = pd.to_numeric(values, errors="coerce")
-                values = pd.Series(pd.qcut(numbers, 4, duplicates="drop")).astype(str)
+                values = pd.qcut(numbers, 4, duplicates="drop").astype(str)
             grouped = self.answers.groupby(values)
             parts[name] = grouped.mean().assign(texts=grouped.size())
         return pd.concat(parts).sort_values(self.answers.columns[0], kind="stable")
 
     def places(self) -> list[Any]:
-        """The texts in which each token counts most: its vote, what is around it, the labels."""
-        found, classes = self.found, self.model.classes
-        owners = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-        own = found.votes[np.arange(len(owners)), found.predicted[owners] % found.votes.shape[1]]
-        votes: Any = pd.DataFrame({"token": found.ids, "row": owners, "vote": own})
+        """The texts in which each token counts most: its vote, what is around it, the label."""
+        found, model = self.found, self.model
+        rows = np.repeat(np.arange(len(found)), np.diff(found.offsets))
+        votes = pd.DataFrame({"token": found.ids, "row": rows, "vote": found.votes.max(axis=1)})
         votes["all"] = votes["vote"].abs().groupby(votes["token"]).transform("sum")
         votes = votes.sort_values(["all", "vote"], key=abs, ascending=False, kind="stable")
-        places = []
-        for token, row, vote, _ in votes.groupby("token").head(PLACES)[:ALL_PLACES].to_numpy():
-            word, text = self.model.vocabulary.surfaces[int(token)], self.texts.iloc[int(row)]
+        best, places = votes.groupby("token").head(PLACES)[:ALL_PLACES], []
+        for token, row, vote, _ in best.itertuples(index=False):
+            word, text = model.vocabulary.surfaces[token], self.texts.iloc[row]
             start = max(f" {text}".lower().find(f" {word}") - BEFORE, 0)
-            labels = [classes[numbers[int(row)]] for numbers in self.numbers]
-            places.append((word, round(vote, 5), text[start : start + SHOWN], labels))
+            label = model.classes[found.predicted[row]]
+            places.append((word, round(vote, 5), text[start : start + SHOWN], str(label)))
         return places
 
 
@@ -114,14 +120,14 @@ class Dashboard:
     def __init__(self, model: "TextModel", table: Any, text: Any, label: Any) -> None:
         judged = None if table is None else Judged(model, table, "`table`", text, label)
         neutral, alone = 1 + model.rule.neutral_weight, votes_alone(model)
-        words: Any = pd.DataFrame({"seen": model.vocabulary.documents}, alone.index).join(alone)
+        words = pd.DataFrame({"seen": model.vocabulary.documents}, alone.index).join(alone)
         rules = [(each.word, each.factor, each.shift / neutral) for each in model.modifiers]
         data, curve = {"heads": list(alone), "rules": rules}, []
         if judged:
             words = words.join(judged.votes().add_suffix(" here")).fillna(0)
             data["places"] = judged.places()
-            for truth in judged.numbers[1:]:
-                curve = np.transpose(calibration_curve(truth, judged.found.probabilities))
+        if judged and judged.truth is not None:
+            curve = np.transpose(calibration_curve(judged.truth, judged.found.probabilities))
         sizes = alone.abs().max(axis=1)
         loud = sizes[sizes >= SILENT].sort_values(ascending=False).index
         shown = dict.fromkeys([*loud, *(word for word, *_ in rules)])
@@ -142,28 +148,27 @@ class Dashboard:
 def diff(models: Any, table: Any, text: Any, label: Any, top: int) -> Frames:
     """See `TextModel.diff`."""
     if table is None:
-        return {"words": _largest([votes_alone(model) for model in models], top)}
-    judged = [Judged(model, table, "`table`", text, label) for model in models]
-    told, both = _compare(judged, top), _joined([each.answers for each in judged])
-    labels: Any = [np.take(each.model.classes, each.numbers[0]) for each in judged]
-    texts = pd.DataFrame({"first": labels[0], "second": labels[1]}, both.index)
-    gaps = (both["logit_second"] - both["logit_first"]).abs()[labels[0] != labels[1]]
-    rows = gaps.nlargest(top).index
-    told["texts"] = texts.join(judged[0].columns).join(judged[0].texts).loc[rows]
-    pairs = {"different labels": [len(gaps) / len(both)]}
+        return {"words": largest_changes(votes_alone(models[0]), votes_alone(models[1]), top)}
+    first, second = (Judged(model, table, "`table`", text, label) for model in models)
+    told, differs = first.compare(second, top), first.found.predicted != second.found.predicted
+    labels = [np.take(each.model.classes, each.found.predicted) for each in (first, second)]
+    texts = pd.DataFrame({"first": labels[0], "second": labels[1], "text": first.texts})
+    gaps = (second.answers["logit"] - first.answers["logit"]).abs()[differs]
+    told["texts"] = texts.loc[gaps.nlargest(top).index]
+    pairs = {"different labels": [differs.mean()]}
     if label is not None:
-        gains = both["right_second"] * 1.0 - both["right_first"]
+        gains = second.answers["right"] * 1.0 - first.answers["right"]
         pairs |= {"gain": [gains.mean()], "plus_minus": [1.96 * gains.sem(ddof=0)]}
     return told | {"pairs": pd.DataFrame(pairs)}
 
 
 def drift(model: "TextModel", old: Any, new: Any, text: Any, top: int) -> Frames:
     """See `TextModel.drift`."""
-    judged = [Judged(model, old, "`old`", text, None), Judged(model, new, "`new`", text, None)]
-    words = _joined([each.words() for each in judged])
-    words = words.drop(cut_tokens(model.vocabulary)[0], errors="ignore")
-    gains = words["texts_second"] - words["texts_first"]
-    return _compare(judged, top) | {"unknown": words.loc[gains.nlargest(top).index]}
+    first, second = Judged(model, old, "`old`", text, None), Judged(model, new, "`new`", text, None)
+    told, words = first.compare(second, top), _joined(first.words(), second.words())
+    unknown = words.drop(cut_tokens(model.vocabulary)[0], errors="ignore")
+    gains = unknown["texts_second"] - unknown["texts_first"]
+    return told | {"unknown": unknown.loc[gains.nlargest(top).index]}
 
 
 def votes_alone(model: "TextModel") -> Any:
@@ -173,21 +178,14 @@ def votes_alone(model: "TextModel") -> Any:
     return pd.DataFrame(alone, model.vocabulary.surfaces, names)
 
 
-def _compare(judged: list[Judged], top: int) -> Frames:
-    facts = {"first": judged[0].facts(), "second": judged[1].facts()}
-    return {"facts": pd.DataFrame(facts), "words": _largest([each.votes() for each in judged], top)}
-
-
-def _largest(votes: list[Any], top: int) -> Any:
+def largest_changes(first: Any, second: Any, top: int) -> Any:
     """The tokens whose votes differ most."""
     top = check_int(top, "`top`", at_least=1)
-    change = votes[1].sub(votes[0], fill_value=0.0).filter(like="vote ")
-    sizes = change.abs().max(axis=1)
-    return _joined(votes).loc[sizes[sizes > 0].nlargest(top).index]
+    sizes = second.sub(first, fill_value=0.0).filter(like="vote ").abs().max(axis=1)
+    return _joined(first, second).loc[sizes[sizes > 0].nlargest(top).index]
 
 
-def _joined(frames: list[Any]) -> Any:
+def _joined(first: Any, second: Any) -> Any:
     """Two tables side by side, with zeros where one has no such row."""
-    first, second = frames
     sides = [first.add_suffix("_first"), second.add_suffix("_second")]
     return pd.concat(sides, axis=1).fillna(0.0)

@@ -85,7 +85,9 @@ def score_file(
     with _opened(source) as table:
         text = tables.choose_column(text, "text", table.names, table.shown)
         scorer, stored = Scorer(model, table.names, votes, on_bad_rows), table.schema(text)
-        schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
+        made_by = {b"hardmax": json.dumps(model._made_by)}
+        metadata: Any = (stored.metadata or {}) | made_by
+        schema = pa.schema([*stored, *scorer.schema], metadata=metadata)
         report = ScoringReport(text, scorer.names)
         asked = f"{__version__} {model._digest} {scorer.schema}"
 
