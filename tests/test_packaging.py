@@ -20,7 +20,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 # Where what is installed is not called as it is imported.
 MODULES = {
     "python-flint": "flint",
-    "pillow": "PIL",
     "scikit-learn": "sklearn",
     "huggingface-hub": "huggingface_hub",
 }
