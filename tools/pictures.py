@@ -99,9 +99,9 @@ def draw_example(name: str, path: Path) -> None:
 
 
 def make_small(path: Path) -> None:
-    """The same picture in 64 colours."""
+    """The same picture in 256 colours."""
     with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        small = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     small.save(path, optimize=True)
 
 

@@ -35,6 +35,7 @@ def make_pages(folder: Path) -> dict[str, str]:
     write_page(folder / "page.html", {"models": [pack(model)]})
     places = {path.stem: path.as_uri() for path in folder.glob("*.html")}
     places["texts"] = f"{places['page']}#room=texts"
+    places["exercise"] = f"{places['page']}#cloud=triangle&ask=leaders"
     for name, page in (("site", "index.html"), ("gallery", "gallery/index.html")):
         if (SITE / page).exists():
             places[name] = (SITE / page).as_uri()

@@ -266,6 +266,7 @@ HOSTILE = [
     "cloud=random:2000,99999,1",
     "room=__proto__",
     "ask=ends:99999&lock=yes",
+    "ask=ends:1&mask=causal",
     "cloud=triangle&ask=leaders&names=" + "<img src=x onerror=alert(1)>," * 9,
     "room=reviews&text=" + "<script>alert(1)</script>" * 9,
     "room=reviews&model=<svg onload=alert(1)>",

@@ -13,7 +13,7 @@ import { buildTour } from "./tour.js";
 export const SWITCHES = [
     ["paths", "Paths", true], ["polytope", "Polytope of the leaders", true], ["cells", "Cells of the leaders", true],
     ["follow", "Who follows whom", false], ["halfspace", "Half-space of the selected token", true],
-    ["numbers", "Numbers of the tokens", false], ["ellipse", "Show the metric as a draggable ellipse", false],
+    ["numbers", "Numbers or names of the tokens", false], ["ellipse", "Show the metric as a draggable ellipse", false],
 ];
 /** Kinds of attention: their names, and what is to be given with a usual value. @type {Record<string, string[]>} */
 const KINDS = {
@@ -26,7 +26,7 @@ const LEGEND =
     "★ leader, from the start if no layer is beside it · filled: where a token is now · hollow: where it started · same " +
     "colour and shape: same leader · grey: between leaders";
 const OWN_TOKENS = "One token per line: 1/3, -0.5 or, with a name, Ann: 1, 0. Or drop a CSV file here.";
-const EXERCISE = "Stars and colours are hidden until a question is answered. For a question about one token, select it first.";
+const EXERCISE = "Stars and colours are hidden until a question is answered. For a question about one token, select it first. Start, then copy the link.";
 
 const MOST_FRACTIONS = 60; // layers, of small clouds
 const TABLE_LAYERS = 20; // whole layers in the table
@@ -149,7 +149,7 @@ export function buildPanel(root, room) {
     const tour = buildTour(room, { canvas: room.canvas, verdict });
     const quiz = buildQuiz(room, { limitOf, listed, why, copyLink });
     const question = el("select", {}, ...Object.entries(QUESTIONS).map(([value, [words]]) =>
-        el("option", { value }, words.split("?")[0].replace("*", "the token") + "?")), el("option", { value: "leaders;attends;ends" }, "All three"));
+        el("option", { value }, words.split("?")[0].replace("*", "the selected token") + "?")), el("option", { value: "leaders;attends;ends" }, "All three"));
     const lock = el("input", { type: "checkbox", checked: true });
     const setExercise = () => {
         const asked = question.value.replace(/attends|ends/g, `$&:${room.selected}`);
@@ -332,7 +332,7 @@ export function buildPanel(root, room) {
         });
         const best = scores.sort((a, b) => (a.score < b.score ? 1 : a.score > b.score ? -1 : 0)).slice(0, 5);
         const words = best.map(({ token: other, text }) => `${text} for ${room.nameOf(other)}`).join(", ");
-        const rest = scores.length > best.length ? ", less for all others" : "";
+        const rest = scores.length > best.length ? ", no more for any other" : "";
         const who = room.called(token);
         const kind = metric ? "⟨A z, z′⟩ " : "";
         return `At layer ${layer} ${who} attends to ${listed(attendedTokens(run, token, layer))}. Scores ${kind}(inner products with ${who}): ${words}${rest}.`;

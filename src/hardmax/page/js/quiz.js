@@ -53,7 +53,10 @@ export function buildQuiz(room, { limitOf, listed, why, copyLink }) {
     return { box, start, leave, point, state };
 
     function start(/** @type {string} */ text, /** @type {boolean} */ locked, own = false) {
-        questions = readQuestions(text, room.n);
+        const read = readQuestions(text, room.n);
+        if (room.others.length && read.some(({ kind }) => kind === "ends"))
+            throw new Error(`Where tokens end is not proved for layers with ${room.others.join(" and ")}: ask something else.`);
+        questions = read;
         [asked, layer, isOwn, room.locked] = [text, Math.min(room.wholeLayer, room.lastLayer), own, locked];
         room.show.add("numbers");
         sheet.replaceChildren(...questions.map((question) => el("li", {}, textOf(question))));
@@ -164,7 +167,7 @@ export function buildQuiz(room, { limitOf, listed, why, copyLink }) {
         else room.goTo(Infinity);
         const who = room.called(token);
         const solution = kind === "ends" ? `${who} ends at ${limitOf(token)}.`
-            : kind === "attends" ? why(token) : `${listed(right)} lead${right.length > 1 ? "" : "s"}.`;
+            : kind === "attends" ? why(token).replace("At", "at") : `${listed(right)} lead${right.length > 1 ? "" : "s"}.`;
         told.textContent = `${verdict}: ${solution}`;
         score.textContent = `Score: ${points} of ${at + 1}`;
         next.textContent = at + 1 < questions.length ? "Next question" : "Again";
@@ -172,6 +175,7 @@ export function buildQuiz(room, { limitOf, listed, why, copyLink }) {
     }
 
     function leave() {
+        if (at < 0) return;
         [at, room.asking, room.locked] = [-1, false, false];
         refresh();
         context.changed();
