@@ -2,9 +2,9 @@
 
 The card says what a model is for, what it was trained on, how good it is, and which words weigh
 most. The dashboard is one page of the whole model: search a word, see its vote and what modifies
-it. With --data it has the texts in which a word counts most, and the answers by slices, the values
-of every column; with --label also accuracy and calibration. It contains the vocabulary, and parts
-of the texts."""
+it. With --data it also has the texts in which a word counts most, and the answers by slice, for
+each value of each column; with --label also accuracy and calibration. It contains the vocabulary,
+and parts of the texts."""
 
 from argparse import Namespace
 

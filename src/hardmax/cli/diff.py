@@ -1,8 +1,8 @@
 """Compare two models: the words whose votes differ most.
 
-With --data also what both make of its texts: shares of labels, mean logits, and the texts that get
+With --data, also their answers to its texts: shares of labels, mean logits, and the texts that get
 different labels; with --label the accuracy of both, and the gain with the half width of its 95 %
-interval. Votes are then means over all texts; without texts, those that words have on their own."""
+interval. Votes are then means over all texts; without texts, those of words on their own."""
 
 from argparse import Namespace
 

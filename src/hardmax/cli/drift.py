@@ -1,7 +1,7 @@
 """Compare the texts of two tables, such as those of two months, as a model sees them.
 
-Prints the shares of labels and the mean logits, the words that move the mean logit most, and the
-words that the model does not know and the new texts have more often."""
+Prints the shares of labels and the mean logits, the words that move the mean logit most, and words
+that are more frequent in the new texts but unknown to the model."""
 
 from argparse import Namespace
 
