@@ -4,6 +4,7 @@ import json
 
 import pytest
 from planted_files import TEST, TRAIN, make_model, write_csv
+from running import in_a_shell
 
 from hardmax.text import Corpus
 
@@ -33,6 +34,13 @@ def test_two_models_and_two_tables_are_compared(hardmax):
     facts = {row["index"]: (row["first"], row["second"]) for row in found["facts"]}
     assert facts["texts"] == (len(TRAIN), len(TEST))
     assert facts["model"] == ("model", "model")
+
+
+def test_a_process_of_its_own_may_import_pandas(here):
+    pd.DataFrame({"text": TRAIN.texts}).to_parquet(here / "old.parquet")
+    outcome = in_a_shell("drift old.parquet new.csv --model model")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "unknown" in outcome.out
 
 
 def test_the_dashboard_is_written_with_labels_that_are_mapped(hardmax, here):

@@ -84,11 +84,11 @@ def start() -> NoReturn:
 
 
 class _WithoutPandas:
-    """Any pyarrow would import pandas, which takes half a second, and no command needs it."""
+    """Any pyarrow would import pandas, which takes half a second, and only overviews need it."""
 
     @staticmethod
     def find_spec(name: str, *_: Any) -> None:
-        if name == "pandas":
+        if name == "pandas" and "hardmax.text.overview" not in sys.modules:
             raise ModuleNotFoundError(name)
 
 
