@@ -2,10 +2,10 @@
 Basins of the leaders
 =====================
 
-Where would one more token end, by where it starts? While the attended sets stay the same, every
-token is at a + b x, x the start, so every lead of one token over another is a quadratic in x. The
-plane is cut along the curves where leads change their signs until it is proved for nearly all of it
-where the token ends.
+Where would one more token end, depending on where it starts? While the attended sets stay the same,
+every token is at a + b x, x the start, so every lead of one token over another is a quadratic in x.
+The plane is cut along the curves where leads change their signs until it is proved for nearly all
+of it where the token ends.
 
 Once only leaders are attended to, the plane is divided into *cells*, cones in which one leader lies
 furthest out, and a token inside a cell goes to its leader. If all vertices of the hull lead from

@@ -4,7 +4,7 @@ Limits that are not vertices
 
 The last cloud of the paper's Figure 2 has tokens that end on an edge of the polytope, at the
 projection of the origin, where no leader is. How often does that happen? It takes a tie, and among
-numbers drawn at random nobody ties. Coarse numbers and symmetric clouds have ties.
+random numbers there are none. Coarse numbers and symmetric clouds have ties.
 
 For each kind of cloud the exact limits are computed, and the tokens counted whose limit no leader
 shares."""

@@ -56,7 +56,7 @@ print(
 )
 
 # %%
-# Whether the authors' loss makes the slow outcome more likely, too few trainings are here to say.
+# There are too few trainings here to say whether the authors' loss makes the slow outcome more likely.
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
 for ax, key, name in zip(panels, ("alpha", "train_loss", "test_accuracy"), ("alpha", "training loss", "test accuracy"),
                          strict=True):  # fmt: skip

@@ -2,7 +2,7 @@
 A certificate checked by a stranger
 ===================================
 
-You compute where the tokens of a cloud end after infinitely many layers. Somebody who trusts
+You compute where the tokens of a cloud end after infinitely many layers. Someone who trusts
 neither you nor this package checks the answer with one file and the standard library."""
 
 import json

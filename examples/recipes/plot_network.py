@@ -3,7 +3,7 @@ A layer in your own network
 ===========================
 
 ``HardmaxAttention`` is a PyTorch module. A student learns the step size of a teacher by gradient
-descent: given which token attends to which, the layer is linear in the tokens, and its gradient is exact.
+descent: given the attended sets, the layer is linear in the tokens, and its gradient is exact.
 """
 
 import matplotlib.pyplot as plt

@@ -16,7 +16,7 @@ import hardmax as hm
 
 # %%
 # A few short texts are read by plain Python, because compiling kernels takes seconds. A server would
-# compile them later, while calls wait: it had better read many texts before it starts. What was
+# compile them later, while calls wait, so it should read many texts before it starts. What was
 # compiled is kept on disk, so the next start takes two or three seconds.
 model = hm.load_model("sentiment-en")
 model.predict(["An awful script, but the cast is great."] * 2000)
