@@ -1,5 +1,6 @@
 """`hardmax clouds`: what it writes, other commands read."""
 
+import csv
 import json
 from typing import Any
 
@@ -24,7 +25,7 @@ def test_a_cloud_comes_back_as_the_same_floats(hardmax, here):
     assert all(line.endswith(".") for line in about)
 
 
-def test_an_exam_question_on_whole_coordinates_is_answered_in_fractions(hardmax):
+def test_an_exam_question_on_whole_coordinates_is_answered_in_fractions(hardmax, here):
     question = hardmax("clouds integers --n 5 --seed 3").out
     tokens = hm.clouds.integers(5, seed=3).astype(int).tolist()
     assert question == "z0,z1\n" + "".join(f"{x},{y}\n" for x, y in tokens)
@@ -33,6 +34,13 @@ def test_an_exam_question_on_whole_coordinates_is_answered_in_fractions(hardmax)
     expected = [[str(x) for x in row] for row in run.at(3, exact=True).tolist()]
     assert json.loads(layers.out)["tokens"] == expected
     assert any("/" in x for row in expected for x in row)
+    hardmax("simulate - --alpha 1/2 --layers 3 --exact -o run.csv", stdin=question.encode())
+    rows = list(csv.DictReader((here / "run.csv").read_text().splitlines()))
+    assert [[row["z0"], row["z1"]] for row in rows[-5:]] == expected
+    hardmax("limit - --alpha 1/3 --exact -o lim.csv", stdin=question.encode())
+    rows = list(csv.DictReader((here / "lim.csv").read_text().splitlines()))
+    limits = hm.limit(tokens, hm.Dynamics("1/3")).exact_limit_points().tolist()
+    assert [[row["z0"], row["z1"]] for row in rows] == [[str(x) for x in row] for row in limits]
 
 
 def test_what_a_cloud_does_not_have_is_refused(hardmax, here):

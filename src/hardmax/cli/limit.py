@@ -55,9 +55,9 @@ def run(args: Namespace) -> int:
         opt.save(result.prove(), args.certificate)
     if args.picture is not None:
         opt.write_picture(args.picture, result.plot().figure)
-    if args.output is not None:
-        opt.save(result, args.output)
     found = [document(lim, args.exact) for lim in each]
+    if args.output is not None:
+        opt.save(result, args.output, [row for one in found for row in one["limit_points"]])
     for one, report in zip(found, reports, strict=False):
         one["check"] = [asdict(statement) for statement in report]
     if args.json:

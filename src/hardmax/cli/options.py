@@ -72,7 +72,7 @@ ENGINE: Options = {
     "--arithmetic": value("NAME", "certified, exact, or float to simulate.", default="certified"),
     "--gpu": flag("Run on a GPU (needs the extra gpu)."),
 }
-EXACT: Options = {"--exact": flag("Print coordinates as fractions, not as decimals.")}
+EXACT: Options = {"--exact": flag("Write coordinates as fractions, not as decimals.")}
 MODEL: Options = {
     "--model": {"default": DEFAULT_MODEL, "help": "Name of a shipped model, or a model folder."}
 }
@@ -207,10 +207,13 @@ def describe(model: "TextModel") -> dict[str, Any]:
     return {"classes": list(model.classes)} | size | rule
 
 
-def save(result: Any, path: str) -> None:
-    """Write a run or a limit, or many, as a table; or anything that can save itself."""
+def save(result: Any, path: str, places: list[list[Any]] | None = None) -> None:
+    """Write a run or a limit, or many, as a table, maybe with these coordinates; or anything that
+    can save itself."""
     if path.endswith(".csv"):
         columns = result._columns()
+        for axis, name in enumerate(coordinates(len(places[0]) if places else 0)):
+            columns[name] = [row[axis] for row in places or ()]
         # Of a masked array `tolist` says None where there is nothing.
         lists = (each if isinstance(each, list) else each.tolist() for each in columns.values())
         rows = zip(*lists, strict=True)

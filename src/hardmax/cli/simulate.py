@@ -3,6 +3,7 @@
 Prints where every token is, which tokens lead and since when, and which arithmetic decided."""
 
 from argparse import Namespace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from hardmax.cli import options as opt
@@ -32,15 +33,22 @@ def run(args: Namespace) -> None:
 
     how = {"arithmetic": args.arithmetic, "engine": opt.choose_engine(args)}
     result: Any = simulate(tokens, dynamics, layers=args.layers, **how)
+    runs = result if many else [result]
     if args.output is not None:
-        opt.save(result, args.output)
-    found = [document(run, args.exact) for run in (result if many else [result])]
+        opt.save(result, args.output, _fractions(runs) if args.exact else None)
+    found = [document(run, args.exact) for run in runs]
     if args.json:
         out.print_json({"clouds": found} if many else found[0])
     elif args.output is None and many:
         out.print_clouds(found, "n", *ABOUT[:-1])
     elif args.output is None:
         show(found[0])
+
+
+def _fractions(runs: Iterable["Run"]) -> list[list[str]]:
+    """Where the tokens are in each layer of each run."""
+    tables = [run.at(layer, exact=True) for run in runs for layer in range(run.layers + 1)]
+    return [row for table in tables for row in opt.rows_of(table, exact=True)]
 
 
 def document(run: "Run", exact: bool) -> dict[str, Any]:
