@@ -93,6 +93,37 @@ def draw(number: int) -> Problem:
         )
 
 
+def draw_ties(number: int) -> Problem:
+    """The same with rules for ties and strict masks, of the layer or of its heads, and without
+    division."""
+    problem, random = draw(number), np.random.default_rng([20261119, number])
+    n, parts = len(problem.cloud), problem.parts
+    given: dict[str, Any] = {"metric": parts.metric, "value": parts.value, "mask": parts.mask}
+    known: dict[str, Any] = {"attention": None}
+    rules = [None, "leftmost", "rightmost"]
+    kinds = {rule: rule and (rule, Fraction(0)) for rule in rules}
+    strict = np.tri(n, k=-1, dtype=bool).tolist()
+    if random.random() < 0.3:
+        given["mask"], known["mask"] = "strict", strict
+    if random.random() < 0.3:
+        given["normalise"], known["is_divided"] = "plain", False
+    if parts.heads is None:
+        given["ties"] = choose(random, rules)
+        known["attention"] = kinds[given["ties"]]
+    else:
+        several = [choose(random, rules) for _ in parts.heads]
+        masks = [choose(random, [None, "strict", draw_mask(random, n)]) for _ in parts.heads]
+        whole = known.get("mask", parts.mask) or [[True] * n] * n
+        tables = {"None": whole, "strict": strict}
+        known["masks"] = [tables.get(str(mask), mask) for mask in masks]
+        known["ties"] = [kinds[rule] for rule in several]
+        pairs = zip(parts.heads, masks, several, strict=True)
+        given["heads"] = [hm.Head(*head, mask=m, ties=rule) for head, m, rule in pairs]
+    dynamics = hm.Dynamics(problem.dynamics.alpha, **given)
+    names = problem.names | known.keys() - {"attention"}
+    return replace(problem, dynamics=dynamics, parts=replace(parts, **known), names=names)
+
+
 def choose(random: np.random.Generator, several: list[Any]) -> Any:
     return several[random.integers(len(several))]
 
@@ -221,7 +252,8 @@ class Answer:
         for layer, (place, heads) in enumerate(zip(self.places, self.sets, strict=True)):
             rows = place.table()
             for i, row in enumerate(rows):
-                if all(rows[j] == row for sets in heads for j in sets[i]):
+                attended = [rows[j] for sets in heads for j in sets[i]]
+                if attended and all(place == row for place in attended):
                     since.setdefault(i, layer)
                 else:
                     since.pop(i, None)

@@ -105,11 +105,17 @@ class Parts:
     value: Matrix | None = None
     mask: list[list[bool]] | None = None
     attention: tuple[str, Fraction] | None = None
-    """("topk", k) or ("localmax", slack)."""
+    """("topk", k), ("localmax", slack), or ("leftmost", 0) or ("rightmost", 0): one that ties."""
     heads: Sequence[tuple[Matrix | None, Fraction]] | None = None
     """Metrics and weights."""
     values: Sequence[Matrix | None] | None = None
     """Value matrices of the heads; None: each has `value`."""
+    masks: Sequence[list[list[bool]]] | None = None
+    """Masks of the heads; None: each has `mask`."""
+    ties: Sequence[tuple[str, Fraction] | None] | None = None
+    """Kinds of attention of the heads; None: each has `attention`."""
+    is_divided: bool = True
+    """Whether tokens are divided by I + alpha V."""
     block: tuple[Matrix, Token, Matrix, Token] | None = None
     """W1, b1, W2 and b2 of a feed-forward block."""
 
@@ -124,7 +130,12 @@ def attended_among(
 ) -> set[int]:
     """Of the scores along one direction those that count."""
     able = [j for j, may in enumerate(allowed) if may]
+    if not able:
+        return set()
     kind, number = attention or ("topk", Fraction(1))
+    if kind in ("leftmost", "rightmost"):
+        tied = [j for j in able if all(scores[j] >= scores[k] for k in able)]
+        return {tied[0] if kind == "leftmost" else tied[-1]}
     ranked = sorted((scores[j] for j in able), reverse=True)
     if kind == "topk":
         least = ranked[min(int(number), len(ranked)) - 1]
@@ -138,22 +149,25 @@ def any_walk(tokens: Cloud, parts: Parts) -> Iterator[tuple[fmpq_mat, list[list[
     n, d = len(tokens), len(tokens[0])
     identity = table_of([[Fraction(i == j) for j in range(d)] for i in range(d)])
     heads = parts.heads or [(parts.metric, Fraction(1))]
-    allowed = parts.mask or [[True] * n] * n
+    masks = parts.masks or [parts.mask or [[True] * n] * n] * len(heads)
+    kinds = parts.ties or [parts.attention] * len(heads)
     tables = [identity if v is None else table_of(v) for v in parts.values or [parts.value]]
     tables = tables if parts.values else tables * len(heads)
     z, layer = table_of(tokens), 0
     while True:
         alpha = fmpq(parts.step(layer).numerator, parts.step(layer).denominator)
         left, right, sets = identity, z, []
-        for (metric, weight), value in zip(heads, tables, strict=True):
+        pairs = zip(heads, tables, masks, kinds, strict=True)
+        for (metric, weight), value, allowed, kind in pairs:
             a = identity if metric is None else table_of(metric)
             scores = (z * a.transpose() * z.transpose()).table()
-            here = [attended_among(scores[i], allowed[i], parts.attention) for i in range(n)]
+            here = [attended_among(scores[i], allowed[i], kind) for i in range(n)]
             share, mean = weight / sum(w for _, w in heads), fmpq_mat(n, n)
             for i, several in enumerate(here):
                 for j in several:
                     mean[i, j] = fmpq(share.numerator, share.denominator * len(several))
-            left = left + alpha * fmpq(share.numerator, share.denominator) * value
+            if parts.is_divided:
+                left = left + alpha * fmpq(share.numerator, share.denominator) * value
             right = right + alpha * (mean * z * value.transpose())
             sets.append(here)
         yield z, sets

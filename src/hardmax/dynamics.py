@@ -7,7 +7,8 @@
 This is the paper's layer. Others differ in one or more parts: a mask says among which j token i
 chooses, the step alpha depends on the layer, and attention may also go to scores below the largest:
 to those within a slack of it (localmax), to the k largest (top-k), or to all, w_i being the mean
-with the weights exp(beta <A z_i, z_j>) (softmax).
+with the weights exp(beta <A z_i, z_j>) (softmax). Of several tokens that tie, the first or the last
+may be the only one that is attended to. A strict mask leaves token 0 nobody to attend to: w_0 = 0.
 
 A transformer block does more. Of several heads h, each has a metric A_h, a value matrix V_h and a
 weight a_h > 0, the weights scaled to a sum of 1. A layer then is, in this order,
@@ -17,8 +18,9 @@ weight a_h > 0, the weights scaled to a sum of 1. A layer then is, in this order
     x_i  = (I + alpha V)^-1 y_i, V = sum_h a_h V_h  normalisation: the paper's division,
            or y_i / |y_i|                           ... on the sphere,
            or (y_i - m) / s                         ... of layers
+           or y_i                                   ... plain: none
     u_i  = x_i + W2 relu(W1 x_i + b1) + b2          a feed-forward block, with a residual connection
-    z_i' = u_i, u_i / |u_i| or (u_i - m) / s        normalisation as before; none for the paper's
+    z_i' = u_i, u_i / |u_i| or (u_i - m) / s        normalisation as before; else none
 
 with one head, V_h = I and no feed-forward block where none is given. Layer normalisation takes the
 mean m of the d coordinates of a token from it, and divides by their standard deviation s, the root
@@ -35,7 +37,7 @@ normalisations are irrational, and `hardmax._runs.balls` encloses them. They are
 read, and every engine must agree with them; `simulate` is the same mathematics made fast."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -44,7 +46,7 @@ import numpy as np
 from hardmax._common.cached import cached_property
 from hardmax._common.validation import InputError, check_instance, check_int
 from hardmax._layer.attended import AttendedIndices, AttendedSets
-from hardmax._layer.attention import HARDMAX, Attention, Softmax, read_attention
+from hardmax._layer.attention import HARDMAX, Attention, Softmax, Ties, read_attention
 from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
     FeedForward,
@@ -114,19 +116,22 @@ class Dynamics:
         positive definite, leaders and limits need not exist, and `limit` warns.
     value : array_like of shape (d, d) or str, optional
         The value matrix V, through which attended tokens act; the identity by default.
-    mask : "causal" or array_like of bool of shape (n, n), optional
-        Entry (i, j) says whether token i may attend to token j; with "causal" it may if j <= i. All
-        may by default.
+    mask : "causal", "strict" or array_like of bool of shape (n, n), optional
+        Entry (i, j) says whether token i may attend to token j; with "causal" it may if j <= i,
+        with "strict" if j < i. All may by default.
     attention : Localmax, TopK, Softmax or str, optional
         Who counts besides the tokens with the largest score, which are the only ones by default;
         also in words: "localmax:1/2", "topk:2", "softmax:100".
     heads : sequence of Head, optional
-        Several heads instead of one, each with its metric, its weight and its value matrix.
-    normalise : {"sphere", "layer"}, optional
-        How tokens are normalised, instead of the paper's division: to length 1, or to coordinates
-        with mean 0 and standard deviation 1.
+        Several heads instead of one, each with its metric, its weight, its value matrix, its mask
+        and its rule for ties.
+    normalise : {"sphere", "layer", "plain"}, optional
+        How tokens are normalised, instead of the paper's division: to length 1, to coordinates
+        with mean 0 and standard deviation 1, or not at all.
     feed_forward : FeedForward, optional
         A block of ReLU units after attention.
+    ties : {"average", "leftmost", "rightmost"}, optional
+        Attend to all tokens that tie, the default, or to the first or the last of them.
 
     Examples
     --------
@@ -150,7 +155,7 @@ class Dynamics:
     heads: tuple[Head, ...] | None
     """Several heads; None for one."""
     normalise: str | None
-    """How tokens are normalised, "sphere" or "layer"; None for the paper's division."""
+    """How tokens are normalised, "sphere", "layer" or "plain"; None for the paper's division."""
     feed_forward: FeedForward | None
     """The feed-forward block; None for none."""
 
@@ -165,7 +170,12 @@ class Dynamics:
         heads: Any = None,
         normalise: Any = None,
         feed_forward: Any = None,
+        ties: str | None = None,
     ) -> None:
+        if ties not in (None, "average"):
+            if attention is not None:
+                raise InputError("`ties` are for hardmax: leave out `attention`.")
+            attention = Ties(ties)
         given = {"alpha": alpha, "metric": metric, "value": value, "mask": mask}
         given |= {"attention": attention, "heads": heads}
         given |= {"normalise": normalise, "feed_forward": feed_forward}
@@ -176,10 +186,10 @@ class Dynamics:
         is_usual = self.attention is None or isinstance(self.attention, Softmax)
         if heads is not None and not (one_step and metric is None and is_usual):
             raise InputError(
-                "`heads` take one `alpha`, no `metric` and no `attention` but softmax: "
-                "each has its own metric."
+                "`heads` take one `alpha`, and no `metric`, `ties` or `attention` but softmax: "
+                "each has its own."
             )
-        if self.normalise is None and (value is not None or heads is not None):
+        if not self.normalises and (value is not None or heads is not None):
             for step in self.steps:
                 rescaling(self, step)  # refused if there is none
 
@@ -220,13 +230,16 @@ class Dynamics:
     def traits(self) -> Traits:
         """What this layer is like."""
         moves = self.value, self.normalise, self.feed_forward
-        mixed = any(head.value is not None for head in self.heads or ())
-        convex = all(part is None for part in moves) and not mixed
+        heads = self.heads or ()
+        mixed = any(head.value is not None for head in heads)
+        strict = any(part.mask == "strict" for part in (self, *heads) if isinstance(part.mask, str))
+        convex = all(part is None for part in moves) and not mixed and not strict
         is_single = isinstance(self.alpha, Fraction) and self.attention is None
         bare = convex and is_single and self.heads is None
         causal = bare and isinstance(self.mask, str)
-        rational = self.normalise is None and not isinstance(self.attention, Softmax)
+        rational = not self.normalises and not isinstance(self.attention, Softmax)
         told_apart = self.mask is not None or (self.attention or HARDMAX).tells_copies_apart
+        told_apart |= any(head.mask is not None or head.ties for head in heads)
         return Traits(bare and self.mask is None, convex, rational, causal, mixed, told_apart)
 
     @cached_property
@@ -236,9 +249,18 @@ class Dynamics:
         heads = self.heads or (Head(self.metric),)
         total = sum(Fraction(head.weight) for head in heads)
         return tuple(
-            Head(head.metric, head.weight / total, self.value if head.value is None else head.value)
+            replace(
+                head,
+                weight=head.weight / total,
+                value=self.value if head.value is None else head.value,
+            )
             for head in heads
         )
+
+    @property
+    def normalises(self) -> bool:
+        """Whether tokens are divided by roots."""
+        return self.normalise in ("sphere", "layer")
 
     @property
     def is_definite(self) -> bool:
@@ -331,8 +353,12 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
 
 
 def _means(z: np.ndarray, counts: np.ndarray, attended_sets: list[list[int]]) -> np.ndarray:
-    """For each attended set the mean of its points."""
-    return np.array([counts[c] @ z[c] / counts[c].sum() for c in attended_sets])
+    """For each attended set the mean of its points; 0 for none."""
+    means = 0 * z
+    for i, chosen in enumerate(attended_sets):
+        if chosen:
+            means[i] = counts[chosen] @ z[chosen] / counts[chosen].sum()
+    return means
 
 
 def _attended_points(cloud: Cloud, dynamics: Dynamics) -> tuple[Points, list[list[list[int]]]]:

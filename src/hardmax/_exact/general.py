@@ -48,7 +48,7 @@ from hardmax._exact.vectors import (
     power,
 )
 from hardmax._layer.attended import AttendedIndices
-from hardmax._layer.attention import HARDMAX, Threshold
+from hardmax._layer.attention import HARDMAX, Threshold, Ties
 from hardmax._layer.rules import (
     allowed_pairs,
     attended_among,
@@ -71,9 +71,12 @@ class AttentionHead:
         self.counts, self.everybody = points.multiplicities, range(points.count)
         attention = dynamics.attention or HARDMAX
         self.is_threshold = isinstance(attention, Threshold)
+        # What stays ahead of all others is attended to, whatever the rule for ties.
+        self.may_last = self.is_threshold or isinstance(attention, Ties)
         known = attention if isinstance(attention, Threshold) else HARDMAX
         self.k, self.slack = known.k, Fraction(known.slack)
-        self.is_causal = isinstance(dynamics.mask, str)
+        self.is_strict = isinstance(dynamics.mask, str) and dynamics.mask == "strict"
+        self.is_causal = isinstance(dynamics.mask, str) and not self.is_strict
         self.mask = None if self.is_causal else allowed_pairs(dynamics, points.count)
 
     @property
@@ -120,6 +123,8 @@ class AttentionHead:
 
     def _furthest(self, among: Sequence[int], scores: Scores, unit: int) -> tuple[Any, float]:
         """Those that count, and their lead, or 0."""
+        if not among:
+            return [], math.inf
         if len(scores.columns) > 1:
             # Points are sums of several terms after a jump, and others than hardmax never jump to a
             # layer (`first_change`).
@@ -148,9 +153,10 @@ class AttentionHead:
     ) -> int | None:
         """After how many layers of constant steps the sets of some points may be others."""
         if self.dynamics.attention is not None:
-            stay = self.is_threshold and self._thresholds_stay(course, sets)
+            stay = self.may_last and self._thresholds_stay(course, sets)
             return FOREVER if stay else ONE_LAYER
-        rivals = ((i, sets[i].tolist(), self.may_attend(i)) for i in pending)
+        attends = sets.sizes > 0
+        rivals = ((i, sets[i].tolist(), self.may_attend(i)) for i in pending if attends[i])
         return self._soonest_change(course, rivals)
 
     def _soonest_change(
@@ -253,7 +259,7 @@ def _leading(
                 apart[pair] = any(Lead(lead, contraction).parts for lead in leads)
         left = left[~apart]
     same[left] = True
-    return np.logical_and.reduceat(same, sets.offsets[:-1])
+    return sets.all_of(same) & (sets.sizes > 0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -417,10 +423,11 @@ class GeneralWalker:
         # Powers of g are those of the step that stays.
         self.motion = Motion.of(dynamics, dynamics.alpha_at(self.constant_from))
         self.contraction = self.motion.contraction or Fraction(1)
-        parts = (dynamics.mask, dynamics.attention, dynamics.heads)
+        is_hardmax = isinstance(dynamics.attention, Ties | None)
         # Whether a follower follows for ever: if all may be attended to and no point leaves
         # the hull.
-        self.followers_stay = all(part is None for part in parts) and dynamics.traits.convex
+        is_open = dynamics.mask is None and dynamics.heads is None
+        self.followers_stay = is_hardmax and is_open and dynamics.traits.convex
         is_mixed = dynamics.heads is not None and dynamics.value is not None
         # Known for many layers only if nothing moves.
         self.has_no_form = is_mixed or dynamics.traits.mixed or dynamics.feed_forward is not None

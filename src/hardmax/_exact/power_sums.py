@@ -99,12 +99,17 @@ class Motion(NamedTuple):
     contraction: Fraction | None
     """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else."""
     projection: np.ndarray | None = None
+    is_plain: bool = False
+    """Whether tokens are not divided: then it is by `push` times the mean itself."""
 
     @classmethod
     def of(cls, dynamics: Dynamics, alpha: Fraction) -> "Motion":
         value = dynamics.value
         if dynamics.traits.mixed:
             return cls(None, None)
+        if dynamics.normalise == "plain":
+            push = flint(alpha) if value is None else exact_table(alpha * value)
+            return cls(push, None, is_plain=True)
         if value is None:
             contraction = 1 / (1 + alpha)
             return cls(flint(1 - contraction), contraction)
@@ -130,7 +135,8 @@ class Means:
     """Means over the attended sets, counted with multiplicity: M, a matrix of rationals."""
 
     def __init__(self, chosen: AttendedIndices, counts: np.ndarray) -> None:
-        self.chosen, self.firsts = chosen, chosen.indices[chosen.offsets[:-1]]
+        self.chosen, self.firsts = chosen, chosen.firsts
+        self.none = np.flatnonzero(chosen.sizes == 0)
         self.rows = np.flatnonzero(chosen.sizes > 1)
         if len(self.rows):
             # Many may attend to the same several.
@@ -140,6 +146,7 @@ class Means:
 
     def __call__(self, table: Table) -> Table:
         means = table[self.firsts]
+        means[self.none] = 0 * means[self.none]
         if len(self.rows):
             starts = self.distinct.offsets[:-1]
             sums = np.add.reduceat(self.weights * table[self.distinct.indices], starts)
@@ -150,9 +157,7 @@ class Means:
         """Whether all chains of attention end at points that are at rest, rather than go round in
         circles."""
         while not rest.all():
-            after = rest | np.logical_and.reduceat(
-                rest[self.chosen.indices], self.chosen.offsets[:-1]
-            )
+            after = rest | self.chosen.all_of(rest[self.chosen.indices])
             if np.array_equal(after, rest):
                 return False
             rest = after
@@ -182,6 +187,7 @@ class HeadMeans:
         heads = dynamics.all_heads
         self.weighted = list(zip((flint(head.weight) for head in heads), means, strict=True))
         self.pushes: list[Any] = []
+        self.is_plain = dynamics.normalise == "plain"
         if dynamics.traits.mixed:
             scale = alpha * rescaling(dynamics, alpha)
             for head in heads:
@@ -192,8 +198,8 @@ class HeadMeans:
 
     def moves(self, z: Table) -> Table:
         """How tokens move, if each head pushes them through its own value matrix."""
-        pairs = zip(self.pushes, self.weighted, strict=True)
-        return reduce(add, (_times(push, means(z) - z) for push, (_, means) in pairs))
+        pairs, start = zip(self.pushes, self.weighted, strict=True), 0 if self.is_plain else z
+        return reduce(add, (_times(push, means(z) - start) for push, (_, means) in pairs))
 
     def __call__(self, table: Table) -> Table:
         return reduce(add, (weight * means(table) for weight, means in self.weighted))
@@ -219,7 +225,7 @@ def one_layer(place: PowerSum, means: Means | HeadMeans, motion: Motion) -> Powe
     def moves(z: Table) -> Table:
         if motion.push is None and isinstance(means, HeadMeans):
             return means.moves(z)
-        return motion.pushed(means(z) - z)
+        return motion.pushed(means(z) if motion.is_plain else means(z) - z)
 
     steps = {Term(e, 0, 1): moves(z) for (e, _, _), z in place.items()}
     return PowerSum(place | {term: step for term, step in steps.items() if step.any()})

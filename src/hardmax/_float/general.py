@@ -58,6 +58,7 @@ from hardmax._float.bounds import (
 from hardmax._float.kernels import interpreted_if_small
 from hardmax._float.tree import Askers, Tree, collect, rank, tree_of
 from hardmax._layer.attended import AttendedIndices
+from hardmax._layer.attention import Ties
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
 
@@ -94,7 +95,8 @@ class FloatHead(AttentionHead):
 
     def attended(self, place: PowerSum, pending: Sequence[int]) -> Attended:
         is_few = len(pending) * len(self.everybody) <= FEW_SCORES
-        if is_few or not self.is_threshold or place.keys() != {Term(0)} or self.k > _MOST_RANKS:
+        by_integers = is_few or self.is_strict or not self.may_last
+        if by_integers or place.keys() != {Term(0)} or self.k > _MOST_RANKS:
             return super().attended(place, pending)
         (places,), unit = _floats([place[Term(0)]])
         rows = np.array(pending, dtype=np.int64)
@@ -109,7 +111,10 @@ class FloatHead(AttentionHead):
             chosen.append(several)
             leads.append(lead)
         choices = choices.with_rows(contested, AttendedIndices.of_sets(chosen))
-        if self.dynamics.attention is not None:
+        attention = self.dynamics.attention
+        if isinstance(attention, Ties):
+            choices = AttendedIndices.of_single(attention.of_each(choices))
+        if attention is not None:
             return Attended(choices, 0.0)
         smallest = min((lead for lead in leads if lead is not None), default=None)
         gap = max(0.0, float((least - found.beyond).min()))
@@ -161,7 +166,7 @@ class FloatHead(AttentionHead):
     def first_change(
         self, course: Course, sets: AttendedIndices, pending: Sequence[int]
     ) -> int | None:
-        if self.dynamics.attention is not None:
+        if self.dynamics.attention is not None or self.is_strict:
             return super().first_change(course, sets, pending)
         rows = np.array(pending, dtype=np.int64)
         corners = self._corners(course, rows)

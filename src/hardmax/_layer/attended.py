@@ -24,8 +24,8 @@ class AttendedIndices:
     """Whether every point attends to a single one."""
 
     def __post_init__(self) -> None:
-        all_single = self.indices.size == self.offsets.size - 1
-        vars(self).update(sizes=self.offsets[1:] - self.offsets[:-1], all_single=all_single)
+        sizes = self.offsets[1:] - self.offsets[:-1]
+        vars(self).update(sizes=sizes, all_single=bool((sizes == 1).all()))
 
     @classmethod
     def of_sets(cls, sets: Any) -> "AttendedIndices":
@@ -58,8 +58,15 @@ class AttendedIndices:
 
     @cached_property
     def firsts(self) -> np.ndarray:
-        """The first attended point of each, if every point attends to one."""
-        return self.indices[self.offsets[:-1]]
+        """The first point that each attends to; -1 for none."""
+        firsts, attends = np.full(len(self), -1), self.sizes > 0
+        firsts[attends] = self.indices[self.offsets[:-1][attends]]
+        return firsts
+
+    def all_of(self, holds: np.ndarray) -> np.ndarray:
+        """Whether what is said of all entries of `indices` holds for all those of each set."""
+        failures = np.append(0, np.cumsum(~holds))
+        return failures[self.offsets[1:]] == failures[self.offsets[:-1]]
 
     @cached_property
     def is_leader(self) -> np.ndarray:
@@ -133,7 +140,8 @@ class AttendedSets(Sequence[np.ndarray]):
     ) -> np.ndarray:
         token = normalize_index(index, len(self), "`index`")
         chosen = self.choices[self.points.of_token[token]]
-        return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
+        members = [self.points.members[point] for point in chosen]
+        return np.sort(np.concatenate([np.empty(0, dtype=int), *members]))
 
     def __repr__(self) -> str:
         shown = first_few((str(chosen.tolist()) for chosen in self), 6)

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._common.validation import InputError, check_choice, check_int, shorten
+from hardmax._layer.attended import AttendedIndices
 from hardmax._tokens.rationals import Number, read_number
 
 
@@ -136,7 +137,41 @@ class Softmax(Attention):
         vars(self).update(beta=beta)
 
 
-KINDS = (Localmax, TopK, Softmax)
+@dataclass(frozen=True)
+class Ties(Attention):
+    """Attend to one of the tokens with the largest score alone: the first or the last of them, in
+    the order in which tokens are given. `Dynamics` and `Head` take it as `ties`.
+
+    Parameters
+    ----------
+    which : {"leftmost", "rightmost"}
+        The first, or the last.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, attended
+    >>> attended([[1, 1], [1, -1], [0.5, 0]], Dynamics(1, ties="rightmost"))
+    AttendedSets([[0], [1], [1]])
+    """
+
+    which: str
+
+    def __post_init__(self) -> None:
+        check_choice(self.which, ("leftmost", "rightmost"), "`ties`", also=" or 'average'")
+
+    def chosen(self, scores: Mapping[int, Any], counts: np.ndarray, unit: int) -> list[int]:
+        """The token that counts."""
+        best = max(scores.values())
+        tied = (j for j, score in scores.items() if score == best)
+        return [min(tied) if self.which == "leftmost" else max(tied)]
+
+    def of_each(self, tied: AttendedIndices) -> np.ndarray:
+        """The point that counts of each set of points that tie."""
+        offsets = tied.offsets
+        return tied.indices[offsets[:-1] if self.which == "leftmost" else offsets[1:] - 1]
+
+
+KINDS = (Localmax, TopK, Softmax, Ties)
 
 
 def read_attention(attention: Any) -> Attention:

@@ -10,7 +10,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from hardmax._common.validation import InputError, check_choice, shorten
-from hardmax._layer.attention import Attention, plain_attention
+from hardmax._layer.attention import Attention, Ties, plain_attention
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import fractions_of, read_number, to_fractions
 
@@ -28,6 +28,10 @@ class Head:
         Positive. With weights a_h, ``w_i = sum of a_h w_i^h / sum of a_h``.
     value : array_like of shape (d, d), optional
         The value matrix of this head; that of the `Dynamics` by default.
+    mask : "causal", "strict" or array_like of bool of shape (n, n), optional
+        Who may attend to whom with this head; as the `Dynamics` says by default.
+    ties : {"average", "leftmost", "rightmost"}, optional
+        Attend to all tokens that tie, the default, or to the first or the last of them.
 
     Examples
     --------
@@ -39,6 +43,8 @@ class Head:
     metric: Any = None
     weight: Any = 1
     value: Any = None
+    mask: Any = None
+    ties: str | None = None
 
     def __post_init__(self) -> None:
         weight = read_number(self.weight, "`weight`")
@@ -46,7 +52,9 @@ class Head:
             raise InputError(f"`weight` must be positive, not {shorten(self.weight)}.")
         metric = None if self.metric is None else read_square(self.metric)
         value = None if self.value is None else read_value(self.value)
-        vars(self).update(metric=metric, weight=weight, value=value)
+        mask = None if self.mask is None else read_mask(self.mask)
+        ties = None if self.ties in (None, "average") else Ties(self.ties).which
+        vars(self).update(metric=metric, weight=weight, value=value, mask=mask, ties=ties)
 
     def to_dict(self) -> dict[str, Any]:
         """The head as plain data, exactly."""
@@ -162,8 +170,8 @@ def read_feed_forward(block: Any) -> FeedForward:
 
 
 def read_normalise(normalise: Any) -> str:
-    """ "sphere" or "layer"."""
-    return check_choice(normalise, ("sphere", "layer"), "`normalise`", also=" or None")
+    """ "sphere", "layer" or "plain"."""
+    return check_choice(normalise, ("sphere", "layer", "plain"), "`normalise`", also=" or None")
 
 
 def read_heads(heads: Any) -> tuple[Head, ...]:
@@ -173,7 +181,7 @@ def read_heads(heads: Any) -> tuple[Head, ...]:
         if all(isinstance(head, Head) for head in read):
             return read
     raise InputError(
-        f"`heads` must be a list of Head(metric, weight, value), not {shorten(heads)}.",
+        f"`heads` must be a list of Head(metric, weight, value, …), not {shorten(heads)}.",
     )
 
 
@@ -228,10 +236,12 @@ def read_value(matrix: Any) -> np.ndarray:
 
 
 def read_mask(mask: Any) -> np.ndarray | str:
-    """ "causal", or a boolean table (n, n) in which every token has something to attend to."""
-    if isinstance(mask, str) and mask == "causal":
+    """ "causal", "strict", or a boolean table (n, n) in which every token has something to attend
+    to."""
+    if isinstance(mask, str) and mask in ("causal", "strict"):
         return mask
-    wish = "'causal' or a square table of booleans (numpy.tri(n, dtype=bool), a file of 0 and 1)"
+    table_wish = "a square table of booleans (numpy.tri(n, dtype=bool), a file of 0 and 1)"
+    wish = f"'causal', 'strict' or {table_wish}"
     try:
         table = np.array(mask)
     except Exception:  # each library has its own errors for what it cannot do

@@ -23,6 +23,8 @@ def attended_among(
     """The tokens that are attended to, of those with these scores: integers, in 1 / units. `counts`
     says how often each token is there."""
     attention = check_hardmax(dynamics, "attended sets").attention or HARDMAX
+    if not scores:  # the first token under a strict mask
+        return []
     return attention.chosen(scores, counts, unit)
 
 
@@ -30,7 +32,9 @@ def allowed_pairs(dynamics: "Dynamics", n: int) -> np.ndarray | None:
     """Which of n tokens may attend to which, (n, n); None if all may."""
     if dynamics.mask is None:
         return None
-    mask = np.tri(n, dtype=bool) if isinstance(dynamics.mask, str) else dynamics.mask
+    mask = dynamics.mask
+    if isinstance(mask, str):
+        mask = np.tri(n, k=-1 if mask == "strict" else 0, dtype=bool)
     if len(mask) != n:
         message = f"`mask` is {len(mask)} by {len(mask)}, but there are {n} tokens."
         raise InputError(message)
@@ -57,11 +61,14 @@ def mean_value(dynamics: "Dynamics") -> Any:
 
 
 def rescaling(dynamics: "Dynamics", alpha: Fraction) -> Any:
-    """(I + alpha V)^-1, or the number that it is without a value matrix."""
-    value = mean_value(dynamics)
+    """(I + alpha V)^-1, or the number that it is without a value matrix; I, if tokens are not
+    divided."""
+    value, is_plain = mean_value(dynamics), dynamics.normalise == "plain"
     if value is None:
-        return 1 / (1 + alpha)
+        return Fraction(1) if is_plain else 1 / (1 + alpha)
     identity = np.eye(len(value), dtype=int).astype(object)
+    if is_plain:
+        return identity
     inverted = inverse(identity + alpha * value)
     if inverted is None:
         raise InputError(f"`value`: I + alpha V has no inverse with alpha {alpha}.")
@@ -73,8 +80,12 @@ def split_heads(dynamics: "Dynamics") -> list["Dynamics"]:
     if dynamics.heads is None:
         return [dynamics]
     make: Any = type(dynamics)
-    value, mask = dynamics.value, dynamics.mask
-    return [make(dynamics.alpha, head.metric, value=value, mask=mask) for head in dynamics.heads]
+    alone = []
+    for head in dynamics.heads:
+        mask = dynamics.mask if head.mask is None else head.mask
+        parts = {"value": dynamics.value, "mask": mask, "ties": head.ties}
+        alone.append(make(dynamics.alpha, head.metric, **parts))
+    return alone
 
 
 def check_dimension(dynamics: "Dynamics", dimension: int) -> None:
@@ -120,12 +131,17 @@ def check_known(dynamics: "Dynamics", who: str) -> None:
     attention = dynamics.attention
     if attention is not None and who not in attention.known_to:
         raise InputError(f"`attention`: {type(attention).__name__} is unknown to {who}.")
+    heads = dynamics.heads or ()
+    if dynamics.mask == "strict" or any(head.mask is not None for head in heads):
+        raise InputError(f"`mask`: strict masks and those of single heads are unknown to {who}.")
+    if any(head.ties for head in heads):
+        raise InputError(f"`ties`: rules of single heads are unknown to {who}.")
 
 
 def check_rational(dynamics: "Dynamics", who: str) -> "Dynamics":
     """These dynamics, if layers are rational; else an InputError that begins with who needs
     that."""
-    if check_hardmax(dynamics, who).normalise is not None:
+    if check_hardmax(dynamics, who).normalises:
         wish = "normalisation takes roots, and its layers are irrational: use `simulate`"
         raise InputError(f"{who}: {wish}.")
     return dynamics

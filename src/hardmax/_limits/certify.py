@@ -70,8 +70,9 @@ def certify(run: Run, clusters: Clusters, radius: float | None = None) -> Certif
     """The certificate of a limit that the run proves; with its radius, if that is given."""
     if run.settled_at is None:
         raise InputError(f"`prove`: there is no proof to write down ({run.stop_reason}).")
-    if run.dynamics.feed_forward is not None or run.dynamics.traits.mixed:
-        others = "feed-forward blocks and value matrices of single heads"
+    blocks = run.dynamics.feed_forward, run.dynamics.normalise
+    if run.dynamics.traits.mixed or any(block is not None for block in blocks):
+        others = "feed-forward blocks, `normalise` and value matrices of single heads"
         raise InputError(f"`prove`: a certificate cannot have {others}.")
     check_known(run.dynamics, "certificates")
     try:

@@ -237,7 +237,7 @@ class BallLayer:
 
     def _after(self, own: Any, means: list[Any], layer: int) -> list[Row]:
         dynamics, alpha = self.dynamics, self.dynamics.alpha_at(layer)
-        scale = rescaling(dynamics, alpha) if dynamics.normalise is None else 1
+        scale = 1 if dynamics.normalises else rescaling(dynamics, alpha)
         total = _turned(own, scale)
         for head, mean in zip(dynamics.all_heads, means, strict=True):
             push = alpha * head.weight * scale
@@ -251,7 +251,7 @@ class BallLayer:
 
     def normalised(self, rows: list[Row]) -> list[Row]:
         """Rows as normalisation leaves them."""
-        if self.dynamics.normalise is None:
+        if not self.dynamics.normalises:
             return rows
         normal = on_sphere if self.dynamics.normalise == "sphere" else layer_normal
         return [normal(row) for row in rows]

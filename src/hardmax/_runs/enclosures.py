@@ -123,7 +123,7 @@ def _layers(
             raise
         sets = union_of(choices.sets)
         is_own = np.repeat(state.labels, sets.sizes) == state.labels[sets.indices]
-        is_leader = np.logical_and.reduceat(is_own, sets.offsets[:-1])
+        is_leader = sets.all_of(is_own)
         yield SingleLayer(**known, choices=sets, is_leader=is_leader)
         if state.layer == layers:
             return

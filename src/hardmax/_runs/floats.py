@@ -79,7 +79,7 @@ def _last_of(scores: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
 
 def _after_attention(y: np.ndarray, alpha: Any, dynamics: Dynamics) -> np.ndarray:
     """Division or normalisation, then the feed-forward block."""
-    if dynamics.normalise is None:
+    if not dynamics.normalises:
         scale = rescaling(dynamics, alpha)
         y = y @ scale.astype(float).T if isinstance(scale, np.ndarray) else float(scale) * y
     y = _normalised(y, dynamics.normalise)
@@ -91,7 +91,7 @@ def _after_attention(y: np.ndarray, alpha: Any, dynamics: Dynamics) -> np.ndarra
 
 
 def _normalised(y: np.ndarray, normalise: str | None) -> np.ndarray:
-    if normalise is None:
+    if normalise in (None, "plain"):
         return y
     size = 1.0
     if normalise == "layer":
