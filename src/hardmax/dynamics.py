@@ -51,6 +51,7 @@ from hardmax._layer.metric import not_a_metric
 from hardmax._layer.parts import (
     FeedForward,
     Head,
+    is_strict,
     read_alpha,
     read_feed_forward,
     read_heads,
@@ -232,7 +233,7 @@ class Dynamics:
         moves = self.value, self.normalise, self.feed_forward
         heads = self.heads or ()
         mixed = any(head.value is not None for head in heads)
-        strict = any(part.mask == "strict" for part in (self, *heads) if isinstance(part.mask, str))
+        strict = any(is_strict(part.mask) for part in (self, *heads))
         convex = all(part is None for part in moves) and not mixed and not strict
         is_single = isinstance(self.alpha, Fraction) and self.attention is None
         bare = convex and is_single and self.heads is None

@@ -37,7 +37,7 @@ def test_two_heads_share_a_token_between_two_leaders():
     lim = hm.limit([[4, 0], [0, 4], [-4, 0], [0, -4], [1, 0]], dynamics, max_layers=9)
     assert lim.run.attended(0)[4].tolist() == [0, 1]
     assert lim.run.at(1, exact=True)[4].tolist() == [Fraction(3, 2), 1]
-    with pytest.raises(hm.InputError, match="each has its own metric"):
+    with pytest.raises(hm.InputError, match="each has its own"):
         hm.Dynamics(1, turned, heads=[hm.Head()])
     with pytest.raises(hm.InputError, match="`heads` must be a list of Head"):
         hm.Dynamics(1, heads=[])

@@ -65,7 +65,7 @@ def test_a_mask_keeps_equal_tokens_apart():
     assert run.at(1).ravel().tolist() == [2, 1.5, 3, 2]
 
 
-NO_MASK = "`mask` must be 'causal' or a square table of booleans"
+NO_MASK = "`mask` must be 'causal', 'strict' or a square table of booleans"
 NO_PARTS = [
     ({"value": [[1, 2]]}, "`value` must be square, not 1 by 2"),
     ({"value": [[-1]]}, "I \\+ alpha V has no inverse with alpha 1"),

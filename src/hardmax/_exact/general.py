@@ -49,6 +49,7 @@ from hardmax._exact.vectors import (
 )
 from hardmax._layer.attended import AttendedIndices
 from hardmax._layer.attention import HARDMAX, Threshold, Ties
+from hardmax._layer.parts import is_strict
 from hardmax._layer.rules import (
     allowed_pairs,
     attended_among,
@@ -75,7 +76,7 @@ class AttentionHead:
         self.may_last = self.is_threshold or isinstance(attention, Ties)
         known = attention if isinstance(attention, Threshold) else HARDMAX
         self.k, self.slack = known.k, Fraction(known.slack)
-        self.is_strict = isinstance(dynamics.mask, str) and dynamics.mask == "strict"
+        self.is_strict = is_strict(dynamics.mask)
         self.is_causal = isinstance(dynamics.mask, str) and not self.is_strict
         self.mask = None if self.is_causal else allowed_pairs(dynamics, points.count)
 

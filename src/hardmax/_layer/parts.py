@@ -255,6 +255,11 @@ def read_mask(mask: Any) -> np.ndarray | str:
     return table
 
 
+def is_strict(mask: Any) -> bool:
+    """Whether tokens attend to earlier ones only."""
+    return isinstance(mask, str) and mask == "strict"
+
+
 def inverse(matrix: np.ndarray) -> np.ndarray | None:
     """The inverse of a square matrix of Fractions; None if there is none.
 

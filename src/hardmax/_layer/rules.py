@@ -9,7 +9,7 @@ import numpy as np
 
 from hardmax._common.validation import InputError
 from hardmax._layer.attention import HARDMAX, Softmax
-from hardmax._layer.parts import inverse
+from hardmax._layer.parts import inverse, is_strict
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import Points, merge
 
@@ -34,7 +34,7 @@ def allowed_pairs(dynamics: "Dynamics", n: int) -> np.ndarray | None:
         return None
     mask = dynamics.mask
     if isinstance(mask, str):
-        mask = np.tri(n, k=-1 if mask == "strict" else 0, dtype=bool)
+        mask = np.tri(n, k=-int(is_strict(mask)), dtype=bool)
     if len(mask) != n:
         message = f"`mask` is {len(mask)} by {len(mask)}, but there are {n} tokens."
         raise InputError(message)
@@ -132,7 +132,7 @@ def check_known(dynamics: "Dynamics", who: str) -> None:
     if attention is not None and who not in attention.known_to:
         raise InputError(f"`attention`: {type(attention).__name__} is unknown to {who}.")
     heads = dynamics.heads or ()
-    if dynamics.mask == "strict" or any(head.mask is not None for head in heads):
+    if is_strict(dynamics.mask) or any(head.mask is not None for head in heads):
         raise InputError(f"`mask`: strict masks and those of single heads are unknown to {who}.")
     if any(head.ties for head in heads):
         raise InputError(f"`ties`: rules of single heads are unknown to {who}.")
