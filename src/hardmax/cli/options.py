@@ -64,7 +64,7 @@ LAYER: Options = {
     "--alpha": value("NUMBER", "Step size: 1/2; or 2,1,1/2, of which the last one stays."),
     "--metric": value("MATRIX", "Matrix A: 2,1;1,1 or a file; the identity by default."),
     "--value": value("MATRIX", "Value matrix: 1,0;0,0 or a file."),
-    "--mask": value("MASK", "causal, strict, or a file of 0 and 1: which tokens may attend to which."),
+    "--mask": value("MASK", "causal, strict, or a file of 0 and 1: what each may attend to."),
     "--attention": value("KIND", "topk:2, localmax:1/2, softmax:100 or ties:leftmost."),
 }
 PARTS = tuple(name.removeprefix("--") for name in LAYER)
