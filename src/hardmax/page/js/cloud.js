@@ -120,7 +120,7 @@ export function parseCsv(text, name, size = text.length) {
     if (size > MOST_CHARACTERS) lines.pop(); // its end may be missing
     // The semicolon first: where it separates, a comma may be somebody's decimal point.
     const mark = [";", "\t"].find((each) => lines[0]?.includes(each)) ?? ",";
-    const rows = lines.filter((line) => line.trim()).map((line) => line.replace(/^([^:,]+):/, `$1${mark}`).split(mark, MOST_DIMENSIONS + 2));
+    const rows = lines.filter((line) => line.trim()).map((line) => line.replace(/^(\s*\p{L}[^:,;]*):/u, `$1${mark}`).split(mark, MOST_DIMENSIONS + 2));
     const cells = rows.map((row) => row.map((cell) => cell.trim().replace(/^"(.*)"$/, "$1")));
     const isWord = (/** @type {string} */ cell) => /^#?\s*\p{L}/u.test(cell) && !/^(nan|inf(inity)?)$/i.test(cell);
     if (cells[0]?.every(isWord)) cells.shift();

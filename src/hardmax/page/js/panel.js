@@ -318,24 +318,25 @@ export function buildPanel(root, room) {
         const { run, problem: { mask, metric } } = room;
         const layer = room.wholeLayer === Infinity ? run.layers.length - 1 : room.wholeLayer;
         const [point, exactly, positions] = [run.ofToken[token], fractionsAt(layer), positionsAt(run, layer)];
-        const others = run.first.slice(0, mask ? point + 1 : undefined);
-        /** @type {{token: number, score: bigint | number, text: string}[]} */
-        const scores = others.map((other, j) => {
-            if (!exactly) {
-                const score = floatDot(floatAlong(positions, point, room.d, room.metric), positions.subarray(j * room.d, (j + 1) * room.d));
-                return { token: other, score, text: String(Number(score.toPrecision(5))) };
-            }
-            const { rows, denominator, dynamics } = exactly;
-            const [score, unit] = [exactDot(exactAlong(rows[point], dynamics), rows[j]), denominator ** 2n * dynamics.scale];
+        const decimals = (/** @type {number} */ x) => String(Number(x.toPrecision(5)));
+        const told = (/** @type {any} */ score) => {
+            if (!exactly) return decimals(score);
+            const unit = exactly.denominator ** 2n * exactly.dynamics.scale;
             const text = exactText(score, unit);
-            return { token: other, score, text: text.length < 10 ? text : String(Number(exactFloat(score, unit).toPrecision(5))) };
-        });
-        const best = scores.sort((a, b) => (a.score < b.score ? 1 : a.score > b.score ? -1 : 0)).slice(0, 5);
-        const words = best.map(({ token: other, text }) => `${text} for ${room.nameOf(other)}`).join(", ");
-        const rest = scores.length > best.length ? ", no more for any other" : "";
+            return text.length < 10 ? text : decimals(exactFloat(score, unit));
+        };
+        const along = /** @type {any} */ (exactly ? exactAlong(exactly.rows[point], exactly.dynamics)
+            : floatAlong(positions, point, room.d, room.metric));
+        const scores = run.first.slice(0, mask ? point + 1 : undefined).map((other, j) => ({
+            name: room.nameOf(other),
+            score: exactly ? exactDot(along, exactly.rows[j]) : floatDot(along, positions.subarray(j * room.d, (j + 1) * room.d)),
+        }));
+        scores.sort((a, b) => (a.score < b.score ? 1 : a.score > b.score ? -1 : 0));
+        const words = scores.slice(0, 5).map(({ name, score }) => `${told(score)} for ${name}`);
+        const rest = scores.length > words.length ? ", no more for any other" : "";
         const who = room.called(token);
-        const kind = metric ? "⟨A z, z′⟩ " : "";
-        return `At layer ${layer} ${who} attends to ${listed(attendedTokens(run, token, layer))}. Scores ${kind}(inner products with ${who}): ${words}${rest}.`;
+        const kind = metric ? "⟨A z, z′⟩" : `(inner products with ${who})`;
+        return `At layer ${layer} ${who} attends to ${listed(attendedTokens(run, token, layer))}. Scores ${kind}: ${words.join(", ")}${rest}.`;
     }
 
     /** What a token does at this layer. @param {number} token */
