@@ -198,6 +198,27 @@ def test_the_page_searches_loads_nothing_and_runs_nothing_hostile(browser, tmp_p
 
 @pytest.mark.check
 @in_browser
+def test_a_word_changes_its_vote_after_a_modifier_and_a_phrase_with_one_does_not(browser, tmp_path):
+    modifiers = [Modifier("not", -0.5), Modifier("*n't", 2.0)]
+    model = word_model({"good": 2, "not good": -3, "don't go": 1}, modifiers=modifiers)
+    model.show().save(tmp_path / "page.html")
+    with Watched(browser) as watched:
+        page = watched.open(tmp_path / "page.html")
+        page.fill("#hardmax-word", "good")
+        shown = page.inner_text("#hardmax-told")
+        [link] = model.explain("not a good").links
+        entry = word_of(model, "not a good", "good")
+        assert f"on its own\t{entry.weight:+.3f}" in shown
+        assert link.modifier == "not"
+        assert f"after not\t{entry.vote:+.3f}" in shown
+        assert "after *n't\t+2.000" in shown
+        for phrase in ("not good", "don't go"):
+            page.fill("#hardmax-word", phrase)
+            assert "after" not in page.inner_text("#hardmax-told")
+
+
+@pytest.mark.check
+@in_browser
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1200, "light")])
 def test_axe_finds_nothing(browser, tmp_path, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")

@@ -11,18 +11,19 @@
     made.append(...parts);
     return made;
   };
+  const matches = (name, part) => name[0] === "*" ? part.endsWith(name.slice(1)) : name.at(-1) === "*" ? part.startsWith(name.slice(0, -1)) : name === part;
   const row = (name, votes) => el("tr", "", el("th", name), ...votes.map((vote) => el("td", signed(vote))));
 
   function tell([word, seen, ...numbers]) {
     const alone = numbers.slice(0, heads.length), here = numbers.slice(heads.length);
     const own = rules.find(([name]) => name === word), rows = [row("on its own", alone)];
-    const facts = [own ? `A modifier: it multiplies votes of words after it by ${own[1]} and moves them by ${signed(own[2])}` : `In ${seen.toLocaleString("en")} training texts`];
+    const facts = [own ? `A modifier: it multiplies votes after it by ${own[1]} and adds ${signed(own[2])}` : `In ${seen.toLocaleString("en")} training texts`];
     if (places && !own) {
       facts.push(`in ${(100 * here.pop()).toFixed(1)} % of the texts below`);
       rows.push(row("mean over the texts below", here));
     }
-    const alike = new Map();
-    for (const rule of own ? [] : rules) {
+    const alike = new Map(), phrase = word.split(" ");  // with a modifier in it, it attends to itself
+    for (const rule of rules.some(([name]) => phrase.some((part) => matches(name, part))) ? [] : rules) {
       const key = rule.slice(1).join();
       alike.set(key, [...(alike.get(key) ?? []), rule]);
     }

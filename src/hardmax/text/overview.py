@@ -70,6 +70,7 @@ class Judged:
         facts = []
         for each in (self, other):
             means = {"texts": len(each.texts), **each.answers.mean()}
+            means["logit ±"] = 1.96 * each.answers["logit"].sem(ddof=0)
             facts.append(pd.Series(each.model._made_by | means))
         words = largest_changes(self.votes(), other.votes(), top)
         return {"facts": pd.concat(facts, axis=1, keys=("first", "second")), "words": words}

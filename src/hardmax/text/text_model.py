@@ -340,9 +340,10 @@ class TextModel:
         Returns
         -------
         dict of DataFrame
-            `facts` has the numbers of both tables (`first` is the old one), `words` what `diff` has
-            in them, and `unknown` the words that the model does not know and the new texts have
-            more often, with the share of the texts that have them.
+            `facts` has the numbers of both tables (`first` is the old one; ± is half the width of
+            the 95 % interval of a mean logit), `words` what `diff` has in them, and `unknown` the
+            words that the model does not know and the new texts have more often, with the share of
+            the texts that have them.
         """
         from hardmax.text.overview import drift
 
