@@ -34,7 +34,7 @@ found = {"votes (logit)": votes}
 # SHAP's Partition explainer and LIME, both for the probability of "positive". What is not installed
 # is left out.
 try:
-    import shap
+    import shap  # pyright: ignore[reportMissingImports]
 
     explainer = shap.Explainer(
         lambda texts: model.predict_proba(list(map(str, texts))),
@@ -47,7 +47,7 @@ try:
 except ImportError:
     print("SHAP is not installed: pip install shap")
 try:
-    from lime.lime_text import LimeTextExplainer
+    from lime.lime_text import LimeTextExplainer  # pyright: ignore[reportMissingImports]
 
     explainer = LimeTextExplainer(bow=False, random_state=0)
     told = explainer.explain_instance(text, model.predict_proba, num_features=len(words))
