@@ -7,6 +7,8 @@ from browser import started_browser
 from effort import HAS_GPU, THOROUGH
 from hypothesis import HealthCheck, Phase, settings
 
+from hardmax._common.progress import Reporting
+
 # Without a GPU its kernels are interpreted. Triton asks when kernels are defined, so before any
 # test imports them.
 if not HAS_GPU:
@@ -41,3 +43,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def browser():
     with started_browser() as opened:
         yield opened
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """What long work says of itself: a task, how much is done, and of how much."""
+    calls = []
+
+    def tell(self, done, total, note=""):
+        calls.append((self.task, done, total))
+
+    monkeypatch.setattr(Reporting, "__call__", tell)
+    return calls

@@ -17,7 +17,6 @@ from hardmax._common.files import read_certificate
 from hardmax._common.format import pluralize
 from hardmax._common.validation import (
     InputError,
-    Progress,
     check_bool,
     check_choice,
     check_path,
@@ -332,7 +331,6 @@ class Options(TypedDict, total=False):
     arithmetic: str
     columns: ColumnChoice
     engine: Engine | str | None
-    progress: Progress | None
 
 
 @overload
@@ -349,7 +347,6 @@ def limit(
     arithmetic: str = "certified",
     columns: ColumnChoice = None,
     engine: Engine | str | None = None,
-    progress: Progress | None = None,
 ) -> Limit | StreamedLimit:
     """Infinite-depth limit of hardmax attention, with a certificate.
 
@@ -374,9 +371,6 @@ def limit(
         all of them, but one that numbers the rows is refused; "all" takes that one, too.
     engine : Engine or str, optional
         As in `simulate`.
-    progress : callable, optional
-        Called with (clouds done, clouds), or with (tokens read, tokens) in every pass over a source
-        of chunks.
 
     Returns
     -------
@@ -404,13 +398,12 @@ def limit(
             arithmetic=arithmetic,
             columns=columns,
             engine=engine,
-            progress=progress,
         )
     tokens = read_tokens(tokens, columns)
     if _are_many(tokens):
         raise InputError("`tokens` must be one cloud of shape (n, d): `limits` takes many.")
     how = {"max_layers": max_layers, "arithmetic": arithmetic}
-    return Limit(simulate(tokens, dynamics, **how, engine=engine, progress=progress))
+    return Limit(simulate(tokens, dynamics, **how, engine=engine))
 
 
 def limits(
@@ -421,7 +414,6 @@ def limits(
     arithmetic: str = "certified",
     columns: ColumnChoice = None,
     engine: Engine | str | None = None,
-    progress: Progress | None = None,
 ) -> Limits:
     """Infinite-depth limits of many clouds.
 
@@ -431,7 +423,7 @@ def limits(
         The clouds, all of one dimension.
     dynamics : Dynamics
         Step size and metric.
-    max_layers, arithmetic, columns, engine, progress
+    max_layers, arithmetic, columns, engine
         As in `limit`.
 
     Returns
@@ -449,7 +441,7 @@ def limits(
     if is_stream(tokens) or not _are_many(tokens):
         raise InputError("`tokens` must be many clouds: `limit` takes one.")
     how = {"max_layers": max_layers, "arithmetic": arithmetic}
-    return Limits(simulate(tokens, dynamics, **how, engine=engine, progress=progress))
+    return Limits(simulate(tokens, dynamics, **how, engine=engine))
 
 
 def _are_many(tokens: Any) -> bool:

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
-from hardmax._common.progress import Reporting
 from hardmax._common.validation import (
     InputError,
-    Progress,
     check_choice,
     check_int,
     check_real,
@@ -35,7 +33,6 @@ class Options(TypedDict, total=False):
     arithmetic: str
     error: float
     columns: ColumnChoice
-    progress: Progress | None
     engine: Engine | str | None
 
 
@@ -48,19 +45,17 @@ def simulate(
 ) -> Any: ...
 @overload
 def simulate(
-    tokens: CloudList, dynamics: Dynamics, layers: Layers = None, **how: Unpack[Options]
+    tokens: CloudList | CloudArray,
+    dynamics: Dynamics,
+    layers: Layers = None,
+    **how: Unpack[Options],
 ) -> Run: ...
 @overload
 def simulate(
-    tokens: BatchList, dynamics: Dynamics, layers: Layers = None, **how: Unpack[Options]
-) -> Runs: ...
-@overload
-def simulate(
-    tokens: CloudArray, dynamics: Dynamics, layers: Layers = None, **how: Unpack[Options]
-) -> Run: ...
-@overload
-def simulate(
-    tokens: BatchArray, dynamics: Dynamics, layers: Layers = None, **how: Unpack[Options]
+    tokens: BatchList | BatchArray,
+    dynamics: Dynamics,
+    layers: Layers = None,
+    **how: Unpack[Options],
 ) -> Runs: ...
 @overload
 def simulate(
@@ -75,7 +70,6 @@ def simulate(
     arithmetic: str = "certified",
     error: float = ERROR,
     columns: ColumnChoice = None,
-    progress: Progress | None = None,
     engine: Engine | str | None = None,
 ) -> Run | Runs:
     """Run tokens through layers of hardmax attention.
@@ -102,10 +96,6 @@ def simulate(
         it is proved.
     columns : sequence of str or str, optional
         As in `limit`.
-    progress : callable, optional
-        Called with (clouds done, clouds), or for softmax and normalisation with (layers done,
-        layers). By default a line of stderr says so after two seconds, on a terminal or in a
-        notebook.
     engine : Cpu, Gpu, "cpu" or "gpu", optional
         By default tensors on a GPU stay there, and the CPU does the rest.
 
@@ -122,7 +112,6 @@ def simulate(
     ([1.0, 0.0], 'exact', 0)
     """
     dynamics = check_dynamics(dynamics)
-    report = Reporting(progress, "clouds" if dynamics.traits.rational else "layers")
     check_choice(arithmetic, ARITHMETICS, "`arithmetic`")
     if layers is not None:
         layers = check_int(layers, "`layers`", at_least=0)
@@ -133,7 +122,7 @@ def simulate(
     tokens = read_tokens(tokens, columns)
     plan, kernel, read_by = None, None, CPU
     if arithmetic == "float" or not dynamics.traits.rational:
-        walk = _layer_by_layer(dynamics, layers, arithmetic, error, engine, report)
+        walk = _layer_by_layer(dynamics, layers, arithmetic, error, engine)
     else:
         asked = engine_for(tokens, engine)
         solvers = solvers_for(arithmetic, asked, plain=dynamics.traits.plain)
@@ -149,8 +138,8 @@ def simulate(
         return Runs(clouds, container, dynamics, walk)
     if len(plan.solvers) > 1 and takes(clouds, dynamics, layers):
         most = plan.usual if max_layers is None else min(max_layers, plan.usual)
-        kernel = Kernel(clouds, dynamics, layers, most, read_by, report)
-    return Runs(clouds, container, dynamics, walk, kernel, report)
+        kernel = Kernel(clouds, dynamics, layers, most, read_by)
+    return Runs(clouds, container, dynamics, walk, kernel)
 
 
 def read_tokens(tokens: Any, columns: ColumnChoice = None) -> Any:
@@ -165,7 +154,6 @@ def _layer_by_layer(
     arithmetic: str,
     error: float,
     engine: Engine | str | None,
-    report: Reporting,
 ) -> "partial[Run]":
     """What runs a cloud of which no closed form is asked for, or known."""
     if layers is None or engine is not None:
@@ -178,7 +166,7 @@ def _layer_by_layer(
         irrational = "softmax and normalisation are irrational: use 'certified' or 'float'"
         raise InputError(f"`arithmetic` 'exact': {irrational}.")
     how["error"] = check_real(error, "`error`", above=0)
-    return partial(enclose, **how, report=report)
+    return partial(enclose, **how)
 
 
 def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:

@@ -96,7 +96,7 @@ def sweep(
     can_yield = backend.supports_return_generator
     results: Any = joblib.Parallel(return_as="generator" if can_yield else "list")(tasks)
     tables, rows_before = [], 0
-    with Search(None, "tasks") as report:
+    with Search("tasks") as report:
         for table, found in results:
             tables.append(table)
             rows_before += found
@@ -170,8 +170,7 @@ def _run(
             table = parquet.read_table(path)
             if table.schema.metadata[b"digest"].decode() == joblib.hash(table.to_pydict()):
                 return table, len(table)
-    quiet: Any = {"progress": lambda done, total: None}
-    found = limits([maker(**cell) for cell in cells], dynamics, **quiet)
+    found = limits([maker(**cell) for cell in cells], dynamics)
     columns = {"dynamics": [name] * len(cells)}
     columns |= {argument: [cell[argument] for cell in cells] for argument in cells[0]}
     columns |= {what: [_value(lim, seen[what]) for lim in found] for what in seen}

@@ -96,7 +96,7 @@ def test_the_paper_s_three_kinds_of_networks():
     assert np.allclose(full, fed(attention))
 
 
-def test_a_run_that_is_enclosed_is_a_trajectory_like_others(tmp_path):
+def test_a_run_that_is_enclosed_is_a_trajectory_like_others(tmp_path, told):
     run = hm.simulate(SQUARE, FULL, layers=4)
     assert isinstance(run, hm.Run)
     assert len(run) == 5
@@ -120,9 +120,9 @@ def test_a_run_that_is_enclosed_is_a_trajectory_like_others(tmp_path):
     low, high = run.plot().get_xlim()
     first = np.asarray(run)[..., 0]
     assert low < first.min() < first.max() < high
-    seen = []
-    hm.simulate(SQUARE, FULL, layers=3, progress=lambda *at: seen.append(at))
-    assert seen == [(done, 3) for done in range(4)]
+    told.clear()
+    hm.simulate(SQUARE, FULL, layers=3)
+    assert told == [("layers", done, 3) for done in range(4)]
     several = hm.simulate([SQUARE, SQUARE[:3]], FULL, layers=2)
     assert [len(one) for one in several.at(2)] == [5, 3]
 

@@ -42,7 +42,7 @@ def a_limit() -> hm.Limit:
 
 def core_calls() -> Iterator[Call]:
     shared = {"tokens": SQUARE, "dynamics": HALF}
-    how = {"arithmetic": "certified", "progress": None, "engine": hm.Cpu()}
+    how = {"arithmetic": "certified", "engine": hm.Cpu()}
     yield "simulate", hm.simulate, {**shared, "layers": 3, **how}
     yield "simulate until it settles", hm.simulate, {**shared, "max_layers": 9, **how}
     yield "limit", hm.limit, {**shared, "max_layers": 100, **how}
@@ -60,7 +60,7 @@ def core_calls() -> Iterator[Call]:
     )
     yield "attended", hm.attended, shared
     drawn = {"tokens": (2, 3), "alphas": [1], "metrics": ["any"], "masks": ["causal"]}
-    searched = {"tries": 3, "seed": 1, "max_layers": 9, "progress": None}
+    searched = {"tries": 3, "seed": 1, "max_layers": 9}
     yield "falsify", partial(hm.falsify, "all tokens meet"), {**drawn, **searched}
     yield (
         "Dynamics",

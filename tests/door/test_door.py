@@ -38,7 +38,6 @@ TAKEN = [
     ("Head.*", "None"),
     ("Head.*", "number as text"),
     ("FeedForward.*_bias", "None"),
-    ("*.progress", "class"),
     ("falsify.tokens", "1"),  # one number that is both ends
     ("falsify.alphas", "ragged"),  # of each the steps of the first layers
     ("parse_decimals.values", "*"),  # numbers of any shape

@@ -150,12 +150,11 @@ def test_the_guide_names_every_statement():
     assert [name for name in STATEMENTS if f'"{name}"' not in guide] == []
 
 
-def test_none_found_counts_what_is_undecided_and_what_was_tried():
-    told: Any = []
-    true = hm.falsify("Theorem 1.1", tries=20, seed=1, progress=lambda *now: told.append(now))
+def test_none_found_counts_what_is_undecided_and_what_was_tried(told):
+    true = hm.falsify("Theorem 1.1", tries=20, seed=1)
     assert not true
     assert true.tried == 20
-    assert told[-1] == (20, 20)
+    assert told[-1] == ("cases", 20, 20)
     assert "this proves nothing" in str(true)
     never = hm.falsify(lambda lim: None, tries=9)
     assert repr(never) == "Falsification(none in 9 cases, 9 undecided)"

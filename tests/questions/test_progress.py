@@ -92,7 +92,7 @@ def test_a_line_is_kept_up_to_date_on_a_terminal_only(stream, monkeypatch):
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(progress, "SILENT", -1)
     monkeypatch.setattr(progress, "BETWEEN", -1)
-    report = Reporting(None, "cases")
+    report = Reporting("cases")
     report(1, 2000)
     report(1000, 2000, "or less")
     written = shown.getvalue().split("\r")

@@ -18,9 +18,7 @@ def found_in(
     tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]
 ) -> hm.results.StreamedLimit:
     parts = np.split(tokens, cuts)
-    chunks = LocalChunks(
-        tokens.shape[1], lambda: iter(parts), len(tokens), lambda done, total: None
-    )
+    chunks = LocalChunks(tokens.shape[1], lambda: iter(parts), len(tokens))
     return limit_of(chunks, dynamics)
 
 

@@ -19,7 +19,7 @@ from flint import fmpq_poly, fmpz_poly
 from hardmax._beyond.algebraic import AlgebraicNumber, between, real_roots
 from hardmax._common.format import abridge, first_few, pluralize
 from hardmax._common.progress import Search
-from hardmax._common.validation import InputError, Progress, check_int, shorten
+from hardmax._common.validation import InputError, check_int, shorten
 from hardmax._exact.vectors import exact_table, flint
 from hardmax._layer.parts import read_step
 from hardmax._layer.rules import check_dimension
@@ -94,7 +94,6 @@ def bifurcations(
     *,
     metric: Any = None,
     max_layers: int = 50,
-    progress: Progress | None = None,
 ) -> Bifurcations:
     """Step sizes at which leaders or followers change, as exact algebraic numbers.
 
@@ -110,9 +109,6 @@ def bifurcations(
     max_layers : int, default 50
         Step sizes at which the cloud has not settled by this layer are left undecided. Polynomials
         have twice its degree.
-    progress : callable, optional
-        Called with how many step sizes have been tried, and with how many there may be. By default
-        a line of stderr says so after two seconds, and how far it is.
 
     Returns
     -------
@@ -142,7 +138,7 @@ def bifurcations(
     search = _Search(cloud.tokens, metric, max_layers)
     ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
     intervals: list[Interval] = []
-    with Search(progress, "step sizes") as report:
+    with Search("step sizes") as report:
         for cell in search.cells(*ends, report):
             if intervals and intervals[-1].outcome == cell.outcome:
                 intervals[-1] = intervals[-1]._replace(high=cell.high)

@@ -116,7 +116,7 @@ def softmax_gap(
         layers = _depth(lim, numbers[-1])
     hard = simulate(tokens, plain, layers=layers)
     distances, errors = [], []
-    with Search(None, "temperatures") as search:
+    with Search("temperatures") as search:
         for done, beta in enumerate(numbers):
             search(done, len(numbers))
             softmax = Dynamics(plain.alpha, plain.metric, attention=Softmax(beta))

@@ -5,24 +5,19 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from hardmax._common.validation import Progress, check_progress
-
 SILENT, BETWEEN = 2.0, 0.5  # seconds before the first line, and before it is written again
 _WIDTH = 79
 
 
 class Reporting:
-    """Is called with (done, total) and passes them on, or keeps a line of stderr up to date, if
-    that is a terminal or a notebook."""
+    """Is called with (done, total), and keeps a line of stderr up to date, if that is a terminal or
+    a notebook."""
 
-    def __init__(self, progress: Progress | None, task: str) -> None:
-        self.task, self.given = task, check_progress(progress)
-        self.due, self.is_written = time.monotonic() + SILENT, False
+    def __init__(self, task: str) -> None:
+        self.task, self.due, self.is_written = task, time.monotonic() + SILENT, False
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
-        if self.given is not None:
-            self.given(done, total)
-        elif done >= total:
+        if done >= total:
             self.end()
         elif time.monotonic() > self.due and _is_watched():
             self._write(f"{self.task}: {done:,} of {total:,} {note}")

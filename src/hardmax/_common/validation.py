@@ -5,7 +5,7 @@ import operator
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from numbers import Real
@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 from hardmax._common.format import LONGEST_LINE, sanitize_line, shorten_middle, truncate
 
 T = TypeVar("T")
-Progress = Callable[[int, int], None]
-"""Called with how much is done, and with the total."""
 
 _LARGEST_INT = 10**1000  # Python would not print much larger ones
 
@@ -113,13 +111,6 @@ def check_real(
     elif at_least > -math.inf:
         bounds = f" from {at_least:g} up"
     raise _wrong(name, f"a finite number{bounds}", value)
-
-
-def check_progress(progress: Any) -> Progress | None:
-    """None, or what is called."""
-    if progress is None or callable(progress):
-        return progress  # pyright: ignore[reportReturnType]
-    raise _wrong("`progress`", "None or a function of (done, total)", progress)
 
 
 def check_bool(value: Any, name: str) -> bool:

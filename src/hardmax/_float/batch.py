@@ -6,12 +6,12 @@ the furthest one along a direction is found among the first few. Once they have 
 nearly in that order still, and most have chosen for ever and are not searched again. A cloud in
 which floats do not prove some choice is left to integers."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from hardmax._common.progress import Reporting
 from hardmax._exact.vectors import power
 from hardmax._float.bounds import float_metric, kernel_factors
 from hardmax._float.search import CPU, Cpu
@@ -269,7 +269,6 @@ def walk_batch(
     layers: int,
     *,
     cpu: Cpu = CPU,
-    progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
     """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, or to the last
     layer asked for."""
@@ -283,14 +282,14 @@ def walk_batch(
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
     factors = np.array(kernel_factors(dimension, metric))
     rules = Rules(matrix, float(dynamics.contraction), layers, factors)
+    report = Reporting("clouds")
     is_small = (sizes**2).sum() * dimension <= _SMALL
     for first in range(0, count, _AT_ONCE):
         last = min(first + _AT_ONCE, count)
         some = outcome._replace(settled=settled[first:last], errors=errors[first:last])
         with cpu.limited(), interpreted(walk_clouds, if_small=is_small):
             walk_clouds(offsets[first : last + 1], *clouds, rules, some)
-        if progress is not None:
-            progress(last, count)
+        report(last, count)
     return outcome
 
 

@@ -47,7 +47,7 @@ def radius(run: Run) -> float:
         raise InputError(f"`radius`: {settled}, but only {MOST_LAYERS:,} are looked at.")
     counts, smallest = run.points.multiplicities, math.inf
     copies = bool((counts > 1).any())
-    pending, report = np.arange(run.points.count), Reporting(None, "layers")
+    pending, report = np.arange(run.points.count), Reporting("layers")
     for phase in run.exact_phases():
         choices = phase.choices
         # Copies of a token may be moved apart.

@@ -25,7 +25,6 @@ from hardmax._common.format import abridge
 from hardmax._common.progress import Search
 from hardmax._common.validation import (
     InputError,
-    Progress,
     check_int,
     check_real,
     normalize_index,
@@ -121,7 +120,6 @@ def basins(
     *,
     tolerance: float = 0.004,
     effort: int = 4000,
-    progress: Progress | None = None,
 ) -> Basins:
     """Where one token ends, depending on where it starts, with proofs.
 
@@ -140,9 +138,6 @@ def basins(
         Stop once no more than this share of the box is undecided.
     effort : int, default 4000
         The largest number of parts of the box to look at.
-    progress : callable, optional
-        Called with how many parts have been looked at, and with `effort`. By default a line of
-        stderr says so after two seconds.
 
     Returns
     -------
@@ -177,7 +172,7 @@ def basins(
         cloud = np.delete(cloud, moved, axis=0)
         names = [*names[:moved], *names[moved + 1 : n], moved]
     search = _Search(cloud, names, dynamics, starts)
-    with Search(progress, "parts of the box") as report:
+    with Search("parts of the box") as report:
         search.run(tolerance, effort, report)
     others, interrupted = to_fractions(cloud, "`tokens`"), report.interrupted
     return Basins(names[-1], others, starts, *search.regions(), interrupted)

@@ -11,7 +11,6 @@ from hardmax._common.format import pluralize
 from hardmax._common.progress import Search
 from hardmax._common.validation import (
     InputError,
-    Progress,
     check_choice,
     check_int,
     check_list,
@@ -126,7 +125,6 @@ def falsify(
     tries: int = 1000,
     seed: int = 0,
     max_layers: int = 50,
-    progress: Progress | None = None,
     **drawn: Any,
 ) -> Falsification:
     """Search for a counterexample to a statement about all clouds, exactly.
@@ -143,8 +141,6 @@ def falsify(
         Random seed; the same seed draws the same cases.
     max_layers : int, default 50
         Runs that have not settled by then are given up as undecided.
-    progress : callable, optional
-        Called with (cases tried, cases).
     **drawn
         What is drawn; by default what fits the named statement. `tokens` and `dimensions`: how
         many, or the least and the most. `alphas`: as `Dynamics` takes them. `metrics` and `values`:
@@ -177,7 +173,7 @@ def falsify(
     tries = check_int(tries, "`tries`", at_least=1)
     rng = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
     max_layers = check_int(max_layers, "`max_layers`", at_least=1)
-    search = Search(progress, "cases")
+    search = Search("cases")
     drawn = _read_drawn(named.drawn | drawn)
     tried = undecided = 0
     found = broken = None

@@ -30,7 +30,6 @@ from hardmax._common.format import format_exact, pluralize
 from hardmax._common.progress import Search
 from hardmax._common.validation import (
     InputError,
-    Progress,
     check_choice,
     check_int,
     normalize_index,
@@ -111,7 +110,6 @@ def find_metric(
     followers: Mapping[int, int] | None = None,
     kind: str = "any",
     max_cuts: int = 200,
-    progress: Progress | None = None,
 ) -> MetricSearch:
     """A metric with which given tokens lead, or follow given leaders, from layer 0 on for ever.
 
@@ -129,9 +127,6 @@ def find_metric(
     max_cuts : int, default 200
         How many vectors v with <A v, v> > 0 may be tried before a positive definite one is left
         undecided.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with the number of vectors tried and `max_cuts`. By
-        default a line of stderr says so after two seconds.
 
     Returns
     -------
@@ -160,7 +155,7 @@ def find_metric(
         return MetricSearch(identity, Fraction(0))
     search = _Search(points.integers.numerators, leads, kind)
     a, weights = None, {}
-    with Search(progress, "vectors") as report:
+    with Search("vectors") as report:
         a, weights = search.solve(max_cuts, report)
     square = points.integers.denominator**2
     if a is not None:

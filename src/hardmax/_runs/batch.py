@@ -4,7 +4,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from hardmax._common.progress import Reporting
 from hardmax._float.batch import UNDECIDED, WALKED, BatchOutcome, tokens_at, walk_batch
 from hardmax._float.search import CPU, Cpu
 from hardmax._tokens.batches import PackedClouds, as_array
@@ -36,20 +35,18 @@ class Kernel:
         layers: int | None,
         most: int,
         engine: Engine,
-        report: Reporting,
     ) -> None:
         self.clouds, self.dynamics, self.asked = clouds, dynamics, layers
         self.cpu = engine if isinstance(engine, Cpu) else CPU
         self.layers = most if layers is None else layers
-        self.outcome = self._walk(self.layers, report)
+        self.outcome = self._walk(self.layers)
         undecided = UNDECIDED if layers is not None else WALKED  # then others may jump over layers
         self.left = np.flatnonzero(self.outcome.settled <= undecided).tolist()
         """Clouds that others have to run: of those, the arrays mean nothing."""
 
-    def _walk(self, layers: int, report: Reporting | None = None) -> BatchOutcome:
+    def _walk(self, layers: int) -> BatchOutcome:
         tokens, offsets = as_array(self.clouds.tokens, "`tokens`"), self.clouds.offsets
-        how = {"cpu": self.cpu, "progress": report}
-        return walk_batch(tokens, offsets, self.dynamics, layers, **how)
+        return walk_batch(tokens, offsets, self.dynamics, layers, cpu=self.cpu)
 
     def rows_of(self, cloud: int) -> slice:
         """The rows of a cloud in the table of all tokens."""

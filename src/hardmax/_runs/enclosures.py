@@ -61,7 +61,6 @@ def enclose(
     *,
     error: float,
     kind: TensorKind | None,
-    report: Reporting,
 ) -> Run:
     """A number of layers, with a proved error."""
     is_softmax, stored = (
@@ -73,7 +72,7 @@ def enclose(
             f"`error` {error:g} is less than float64 can store of these tokens ({stored:.1g})."
         )
     most, bits, seen = _MOST_BITS if is_softmax else _MOST_BITS_OF_CHOICES, 64, 0
-    phases, problem = [], "not tried yet"
+    phases, problem, report = [], "not tried yet", Reporting("layers")
     while problem and bits <= most:
         phases, problem = [], ""
         with ctx.workprec(bits):

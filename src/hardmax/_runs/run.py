@@ -412,16 +412,14 @@ class Runs(Tabular, Pictured, Sequence[Run]):
         dynamics: Dynamics,
         walk: Callable[[Points], Run],
         kernel: Kernel | None = None,
-        report: Reporting | None = None,
     ) -> None:
         self._clouds, self._container, self._dynamics = clouds, container, dynamics
         self._walk, self._kernel = walk, kernel
         self._walked: dict[int, Run] = {}
-        left = range(len(clouds)) if kernel is None else kernel.left
+        left, report = range(len(clouds)) if kernel is None else kernel.left, Reporting("clouds")
         for done, cloud in enumerate(left, len(clouds) + 1 - len(left)):
             self._walked[cloud] = self._run_of(cloud)
-            if report is not None:
-                report(done, len(clouds))
+            report(done, len(clouds))
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | ({"_walk": None} if self._kernel is None else {})

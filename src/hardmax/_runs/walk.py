@@ -86,7 +86,7 @@ def _follow(points: Points, plan: Plan, solver: Solver, kind: TensorKind | None)
     decided: list[tuple[int, str, float]] = []
     since, changed_at, unchanged = np.full(points.count, -1), 0, 0
     work, reason, is_last = 0, "", solver is plan.solvers[-1]
-    report = Reporting(None, "layers")
+    report = Reporting("layers")
     # Those that are left out are computed again; the error of what leaves the hull is in each.
     room = max(2, _KEPT // (points.count * points.dimension))
     try:

@@ -13,7 +13,6 @@ from hardmax._common.columns import open_parquet
 from hardmax._common.progress import Reporting
 from hardmax._common.validation import (
     InputError,
-    Progress,
     check_numeric,
     check_path,
     require_extra,
@@ -35,18 +34,17 @@ class LocalChunks:
     dimension: int
     read: Callable[[], Iterator[Any]]
     count: int
-    report: Reporting
 
     def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
         """What a function returns for each chunk; it takes the tokens, the row of the first, and
         the arguments."""
-        first = 0
+        first, report = 0, Reporting("tokens")
         for chunk in self.read():
             table = read_chunk(chunk, first)
             if len(table):
                 yield function(table, first, *arguments)
             first += len(table)
-            self.report(first, self.count)
+            report(first, self.count)
 
 
 @dataclass
@@ -54,7 +52,6 @@ class DaskChunks:
     """Blocks of a dask array, each examined where it is."""
 
     array: Any
-    report: Reporting
 
     def __post_init__(self) -> None:
         if np.isnan(self.array.shape).any():
@@ -73,6 +70,7 @@ class DaskChunks:
             span = first, (size, self.dimension)
             blocks.append(dask.delayed(_on_block)(block, span, function, shared))
             first += size
+        report = Reporting("tokens")
         for start in range(0, len(blocks), BLOCKS):
             with warnings.catch_warnings():
                 # The tokens that others may attend to go out with each block.
@@ -80,7 +78,7 @@ class DaskChunks:
                 done = dask.compute(*blocks[start : start + BLOCKS])
             for pieces in done:
                 yield from pieces
-            self.report(sum(self.sizes[: start + BLOCKS]), first)
+            report(sum(self.sizes[: start + BLOCKS]), first)
 
 
 def _on_block(block: Any, span: Any, function: Any, shared: tuple[Any, ...]) -> list[Any]:
@@ -132,24 +130,21 @@ def is_stream(tokens: Any) -> bool:
     return type(tokens).__module__.startswith(("dask.array", "pyarrow._dataset"))
 
 
-def open_chunks(
-    tokens: Any, progress: Progress | None, columns: ColumnChoice
-) -> LocalChunks | DaskChunks:
+def open_chunks(tokens: Any, columns: ColumnChoice) -> LocalChunks | DaskChunks:
     """The chunks of what `is_stream` recognizes."""
-    report = Reporting(progress, "tokens")
     if not isinstance(tokens, np.memmap) and not hasattr(tokens, "numblocks"):
-        return _open_dataset(tokens, report, columns)
+        return _open_dataset(tokens, columns)
     if columns is not None:
         raise InputError("`columns` are chosen from files: an array has none.")
     if not isinstance(tokens, np.memmap):
-        return DaskChunks(tokens, report)
+        return DaskChunks(tokens)
     count, dimension = _check_shape(tokens.shape)
     step = max(1, COORDINATES // dimension)
 
     def read() -> Iterator[Any]:
         return (tokens[start : start + step] for start in range(0, count, step))
 
-    return LocalChunks(dimension, read, count, report)
+    return LocalChunks(dimension, read, count)
 
 
 def _check_shape(shape: Any) -> Any:
@@ -159,7 +154,7 @@ def _check_shape(shape: Any) -> Any:
     raise InputError(f"`tokens` must be {wish}, not of shape {shorten(shape)}.")
 
 
-def _open_dataset(tokens: Any, report: Reporting, columns: ColumnChoice) -> LocalChunks:
+def _open_dataset(tokens: Any, columns: ColumnChoice) -> LocalChunks:
     require_extra("Reading Parquet", "tables", "pyarrow")
     name = "`tokens`"
     if isinstance(tokens, str | Path):
@@ -189,4 +184,4 @@ def _open_dataset(tokens: Any, report: Reporting, columns: ColumnChoice) -> Loca
     if columns is None:
         begin = tokens.head(_LOOKED_AT, columns=chosen).columns
         refuse_row_numbers(names, [column.to_pylist() for column in begin], name)
-    return LocalChunks(len(chosen), lambda: tokens.to_batches(**options), count, report)
+    return LocalChunks(len(chosen), lambda: tokens.to_batches(**options), count)

@@ -12,7 +12,7 @@ from hardmax._common.cached import cached_property
 from hardmax._common.columns import write_parquet
 from hardmax._common.files import make_folder
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, Progress, check_path, require_extra, shorten
+from hardmax._common.validation import InputError, check_path, require_extra, shorten
 from hardmax._float.search import CPU
 from hardmax._layer.rules import check_plain
 from hardmax._limits.clusters import (
@@ -204,14 +204,13 @@ def stream_limit(
     arithmetic: str,
     columns: Any,
     engine: Any,
-    progress: Progress | None,
 ) -> StreamedLimit:
     """`limit` of a cloud that is read chunk by chunk."""
     check_plain(dynamics, "A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         wish = "arithmetic='certified' and engine=None"
         raise InputError(f"A cloud that is read chunk by chunk needs {wish}.")
-    return limit_of(open_chunks(tokens, progress, columns), dynamics, max_layers)
+    return limit_of(open_chunks(tokens, columns), dynamics, max_layers)
 
 
 def limit_of(

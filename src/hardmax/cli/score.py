@@ -49,7 +49,7 @@ def run(args: Namespace) -> None:
     target = check_path(args.output, "`output`")
     model = load_model(args.model)
     began = time.perf_counter()
-    bar = Reporting(None, "scoring")
+    bar = Reporting("scoring")
 
     def update(share: float, rows: int) -> None:
         bar(int(100 * share), 100, f"%, {pluralize(rows, 'row')}")

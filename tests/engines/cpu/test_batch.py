@@ -100,15 +100,13 @@ def test_a_lead_within_the_slack_is_given_up_and_one_beyond_it_is_not(units):
     assert (outcome.settled[0] == UNDECIDED) == (units <= 4)
 
 
-def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
+def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds(told):
     tokens = np.random.default_rng(3).standard_normal((4100 * 9, 2))
-    counts = []
     results = []
     offsets = np.arange(0, len(tokens) + 1, 9)
     for threads in (1, 2, 7):
         with limit_threads(threads):
-            told = {"progress": lambda *done: counts.append(done)}
-            outcome = walk_batch(tokens, offsets, HALF, 8, **told)
+            outcome = walk_batch(tokens, offsets, HALF, 8)
             results.append(outcome.tokens.tobytes())
     assert len(set(results)) == 1
-    assert counts == [(4096, 4100), (4100, 4100)] * 3
+    assert told == [("clouds", 4096, 4100), ("clouds", 4100, 4100)] * 3
