@@ -55,7 +55,7 @@ def target(help: str, *suffixes: str, **more: Any) -> dict[str, Any]:
 
 JSON = {"--json": flag("Print one JSON document.")}
 PICTURE = {"--picture": target("Draw it to a .png, .svg or .pdf file.", *PICTURES)}
-COLUMNS = {"--columns": value("NAME,…", "Columns that are coordinates, such as x,y; all for all.")}
+COLUMNS = {"--columns": value("NAME,…", "Columns that are coordinates, such as x,y; or all.")}
 CLOUD: Options = {
     "FILE": {"help": "CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin."},
     **COLUMNS,
