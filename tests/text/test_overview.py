@@ -100,7 +100,9 @@ def test_drift_names_the_words_that_the_model_does_not_know():
 
 def test_slices_are_the_means_of_the_answers_to_their_rows_the_worst_first():
     model = small_model()
-    table = labelled(model)
+    dates = pd.date_range("2026-01-01", periods=60)
+    table = labelled(model).assign(date=dates, name=[f"name {n}" for n in range(60)])
+    table.loc[5, "number"] = np.nan
     judged = overview.Judged(model, table, "`table`", None, "label")
     slices = judged.slices()
     right = model.predict(judged.texts) == table["label"][judged.texts.index]
@@ -112,7 +114,9 @@ def test_slices_are_the_means_of_the_answers_to_their_rows_the_worst_first():
         assert row["texts"] == (kind == value).sum()
     quarters = slices.loc["number"]
     assert len(quarters) == 4
-    assert quarters["texts"].sum() == len(judged.texts)
+    assert quarters["texts"].sum() == len(judged.texts) - 1
+    shown = {column for column, _ in slices.index}
+    assert shown == {"number", "kind", "label", "characters"}
 
 
 def test_what_cannot_be_compared_is_refused():

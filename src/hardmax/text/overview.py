@@ -94,7 +94,7 @@ class Judged:
             values = columns[name]
             if values.nunique() > MOST_SLICES:
                 numbers = pd.to_numeric(values, errors="coerce")
-                values = pd.qcut(numbers, 4, duplicates="drop").astype(str)
+                values = pd.qcut(numbers, 4, duplicates="drop")  # none of what is no number
             grouped = self.answers.groupby(values)
             parts[name] = grouped.mean().assign(texts=grouped.size())
         return pd.concat(parts).sort_values(self.answers.columns[0], kind="stable")
