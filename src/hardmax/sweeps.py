@@ -150,8 +150,8 @@ def _with_name(thing: Any) -> tuple[Any, Any]:
 
 
 def _listed(given: Any) -> list[Any]:
-    is_list = isinstance(given, Sequence | range | np.ndarray) and not isinstance(given, str)
-    return [*map(plain, given)] if is_list else [given]
+    given = given.tolist() if isinstance(given, np.ndarray) else given
+    return [*map(plain, given)] if isinstance(given, list | tuple | range) else [given]
 
 
 def _run(

@@ -229,7 +229,7 @@ def figure_calls() -> Iterator[Call]:
     from hardmax.figures import draw_layer, draw_limit, save_figure
 
     run, lim, model, ax = a_run(), a_limit(), a_model(), Figure().add_subplot()
-    yield "Run.plot", run.plot, {"layer": 1, "ax": ax}
+    yield "Run.plot", run.plot, {"layers": 1, "ax": ax}
     yield "Run.save", run.save, {"path": "moving.gif"}
     yield "Limit.plot", lim.plot, {"ax": ax}
     yield "Basins.plot", hm.basins(SQUARE, effort=9).plot, {"ax": ax}

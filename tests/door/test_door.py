@@ -38,6 +38,7 @@ TAKEN = [
     ("Head.*", "None"),
     ("Head.*", "number as text"),
     ("FeedForward.*_bias", "None"),
+    ("Localmax.slack", "2^63"),
     ("falsify.tokens", "1"),  # one number that is both ends
     ("falsify.alphas", "ragged"),  # of each the steps of the first layers
     ("parse_decimals.values", "*"),  # numbers of any shape

@@ -21,6 +21,7 @@ from hardmax._questions.statements import STATEMENTS, Broken, Named
 from hardmax.dynamics import Dynamics
 from hardmax.infinite_depth import Limit, limit
 
+_LARGEST = 1000  # tokens and dimensions of what is drawn
 _USUAL: dict[str, Any] = {
     "tokens": (2, 6),
     "dimensions": (1, 3),
@@ -228,8 +229,9 @@ def _read_drawn(drawn: dict[str, Any]) -> dict[str, Any]:
         given = read[name] if isinstance(read[name], list | tuple) else [read[name]] * 2
         if len(given) != 2:
             raise InputError(f"`{name}` must be a number, or the least and the most.")
-        least = check_int(given[0], f"`{name}` (the least)", at_least=1)
-        read[name] = least, check_int(given[1], f"`{name}` (the most)", at_least=least)
+        least = check_int(given[0], f"`{name}` (the least)", at_least=1, at_most=_LARGEST)
+        most = check_int(given[1], f"`{name}` (the most)", at_least=least, at_most=_LARGEST)
+        read[name] = least, most
     kinds = {"metrics": MATRICES, "values": MATRICES, "masks": MASKS}
     for name in ("alphas", *kinds):
         read[name] = check_list(read[name], f"`{name}`", "a list of at least one")

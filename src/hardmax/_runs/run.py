@@ -341,7 +341,7 @@ class Run(Tabular):
 
         Returns
         -------
-        matplotlib Axes, or an array of them for several layers
+        matplotlib Axes, or a list of them for several layers
             The axes.
         """
         return figures.plot_run(self, layers, ax)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hardmax._common.files import write_whole
 from hardmax._common.format import pluralize
-from hardmax._common.validation import InputError, check_int, shorten
+from hardmax._common.validation import InputError, check_int, check_list, shorten
 from hardmax.figures import plane, style
 from hardmax.figures.palette import FAINT, GREY, LEADER, SHADE, look_of_leader, mark_scale
 from hardmax.figures.style import Axes, Figure, Patch
@@ -124,7 +124,9 @@ def _draw_followers(
 def plot_run(run: "Run", layers: Any, ax: Any) -> Any:
     """`draw_layer` of layers, the last by default, side by side and with titles; on new axes with a
     legend."""
-    shown = np.ravel(run.layers if layers is None else layers).tolist()
+    given = run.layers if layers is None else layers
+    several = hasattr(given, "__len__")
+    shown = check_list(given, "`layers`", "a layer or a list of them") if several else [given]
     for layer in shown:  # one that is not there is refused before there is a figure
         run.floats_at(check_int(layer, "`layers`", at_least=0))
     side, is_new = _SIDE if len(shown) == 1 else _PANEL, ax is None
@@ -132,7 +134,9 @@ def plot_run(run: "Run", layers: Any, ax: Any) -> Any:
         ax = style.new_axes((side * len(shown), _height(run, side) + 0.8), run.d, len(shown))
     # A title of the user's own replaces ours: it stands in the same place.
     place = "left" if is_new else style.rcParams["axes.titlelocation"]
-    panels = np.ravel(ax)
+    panels = [*ax.flat] if isinstance(ax, np.ndarray) else [ax]
+    if isinstance(ax, list | tuple):
+        panels = [*ax]
     if len(panels) != len(shown):
         raise InputError(f"`ax` must be one for each layer: {len(shown)}, not {len(panels)}.")
     with style.style_context():
@@ -144,7 +148,7 @@ def plot_run(run: "Run", layers: Any, ax: Any) -> Any:
             is_alone = is_new and side == _SIDE
             title = _title(run, layer) if is_alone else f"layer {layer:,}"
             panel.set_title(title, loc=place)
-    return panels[0] if layers is None or np.ndim(layers) == 0 else panels
+    return panels if several else panels[0]
 
 
 def animate_run(run: "Run", path: Path) -> None:
