@@ -3,8 +3,8 @@ Serve a model over HTTP
 =======================
 
 A FastAPI application with two endpoints: ``/predict`` has label and probability of many texts,
-``/explain`` the votes behind one label. Install it with ``pip install fastapi uvicorn`` and start it
-with ``uvicorn plot_server:app``. The browser then shows its documentation at
+``/explain`` the votes behind one label. Install it with ``pip install fastapi 'uvicorn[standard]'``
+and start it with ``uvicorn plot_server:app``. The browser then shows its documentation at
 http://127.0.0.1:8000/docs."""
 
 from typing import Annotated, Any
