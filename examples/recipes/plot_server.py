@@ -63,5 +63,5 @@ if __name__ == "__main__":
     print({entry["word"]: round(entry["vote"], 3) for entry in explanation["ledger"]})
 
 # %%
-# On one core of a laptop a sentence takes about a millisecond, most of it HTTP and JSON
-# (``python benchmarks/serve.py``). More cores: ``uvicorn plot_server:app --workers 4``.
+# A sentence takes about a millisecond of processor time, half of it for HTTP and JSON
+# (``python benchmarks/serve.py``). Use more cores with ``uvicorn plot_server:app --workers 4``.

@@ -151,6 +151,23 @@ def test_text_says_how_long_a_million_reviews_take(rows):
     assert says("docs/text.md", f"take {ours} on two cores, beside {peer} for TF-IDF")
 
 
+def test_streams_say_what_a_review_costs(rows):
+    work = "25,000 reviews in a folder, processor time"
+    spent = {row["contestant"]: row["seconds"] for row in rows("score") if row["work"] == work}
+    assert len(spent) == 6
+    for contestant, seconds in spent.items():
+        name = f"`{contestant}`" if contestant.startswith("hardmax") else contestant
+        assert says("docs/streams.md", f"| {name} | {float(seconds) / 25_000 * 1e6:.0f} |")
+
+
+def test_text_says_what_a_sentence_costs_over_http(rows):
+    spent = {row["contestant"]: f"{1e3 * float(row['seconds']):.1f} ms" for row in rows("serve")}
+    ours = f"{spent['label and probability']} of processor time"
+    assert says("docs/text.md", f"A sentence takes {ours}, its explanation {spent['explanation']},")
+    peer = spent["FastAPI, always the same answer"]
+    assert says("docs/text.md", f"and an answer that is always the same {peer}")
+
+
 def test_the_attention_of_pytorch_is_faster_up_to_16_384_tokens(module):
     ratios = {
         work: float(row["ratio"])
