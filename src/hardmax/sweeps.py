@@ -141,7 +141,7 @@ def _named(given: Any, what: str) -> dict[Any, Any]:
     """One or several things, by names."""
     things = [*given.items()] if isinstance(given, Mapping) else [*map(_with_name, _listed(given))]
     if not things or len(dict(things)) < len(things):
-        raise InputError(f"{what} must be one or several, of different names.")
+        raise InputError(f"{what} must be one or several, with different names.")
     return dict(things)
 
 

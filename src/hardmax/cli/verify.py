@@ -40,7 +40,7 @@ def run(args: Namespace) -> int:
     verdict = verify(proof, of=args.of, dynamics=dynamics, effort=args.effort)
     if verdict.reason.startswith("version"):
         name = shown_name(args.FILE)
-        raise InputError(f"{name} is of a version that this one cannot read: {CERTIFICATE}.")
+        raise InputError(f"{name} has a version that this program cannot read: {CERTIFICATE}.")
     if args.json:
         told = {"accepted": verdict.accepted, "decided": verdict.decided, "reason": verdict.reason}
         print_json(told | ({"proved": dict(verdict.facts)} if verdict else {}))

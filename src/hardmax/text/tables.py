@@ -111,7 +111,7 @@ def as_frame(table: Any, name: str) -> Any:
     try:
         return nw.from_native(table, eager_only=True)
     except nw.exceptions.DuplicateError:
-        raise InputError(f"{name} has two columns of one name: rename one of them.") from None
+        raise InputError(f"{name} has two columns with the same name: rename one.") from None
     except TypeError:
         kind = type(table).__name__
         wish = "a table in memory, of pandas, polars or pyarrow"
