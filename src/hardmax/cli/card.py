@@ -8,6 +8,7 @@ and parts of the texts."""
 
 from argparse import Namespace
 
+from hardmax._common.validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_text
 
@@ -20,6 +21,8 @@ OPTIONS = {
 
 def run(args: Namespace) -> None:
     """The command."""
+    if args.data and args.dashboard is None:
+        raise InputError("`--data` is for the dashboard: name its file with `--dashboard FILE`.")
     from hardmax.text import describe, load_model
 
     model = load_model(args.MODEL)
