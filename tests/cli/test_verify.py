@@ -71,8 +71,8 @@ UNREADABLE = {
     "not text": (b"\x93NUMPY\xff\xfe", ["not JSON"]),
     "a key twice": (b'{"format": 1, "format": 1}', ["a key appears twice"]),
     "of another kind": (b'{"tokens": [[1, 2]]}', ["no certificate"]),
-    "of another version": (signed(version=1), ["of a version"]),
-    "of a format that is long": (signed(format="\ud800" * 10**5), ["of a version"]),
+    "of another version": (signed(version=1), ["has a version"]),
+    "of a format that is long": (signed(format="\ud800" * 10**5), ["has a version"]),
     "nested too deeply": (b"[" * 10**6, ["nested too deeply"]),
     "of endless digits": (b'{"format": ' + b"1" * 10_000 + b"}", ["not JSON"]),
 }
