@@ -390,20 +390,13 @@ def limit(
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
     _check(dynamics, arithmetic)
+    how: Any = {"max_layers": max_layers, "arithmetic": arithmetic, "engine": engine}
     if is_stream(tokens):
-        return stream_limit(
-            tokens,
-            dynamics,
-            max_layers=max_layers,
-            arithmetic=arithmetic,
-            columns=columns,
-            engine=engine,
-        )
+        return stream_limit(tokens, dynamics, columns=columns, **how)
     tokens = read_tokens(tokens, columns)
     if _are_many(tokens):
         raise InputError("`tokens` must be one cloud of shape (n, d): `limits` takes many.")
-    how = {"max_layers": max_layers, "arithmetic": arithmetic}
-    return Limit(simulate(tokens, dynamics, **how, engine=engine))
+    return Limit(simulate(tokens, dynamics, **how))
 
 
 def limits(
@@ -440,8 +433,8 @@ def limits(
     tokens = tokens if is_stream(tokens) else read_tokens(tokens, columns)
     if is_stream(tokens) or not _are_many(tokens):
         raise InputError("`tokens` must be many clouds: `limit` takes one.")
-    how = {"max_layers": max_layers, "arithmetic": arithmetic}
-    return Limits(simulate(tokens, dynamics, **how, engine=engine))
+    how: Any = {"max_layers": max_layers, "arithmetic": arithmetic, "engine": engine}
+    return Limits(simulate(tokens, dynamics, **how))
 
 
 def _are_many(tokens: Any) -> bool:

@@ -134,9 +134,8 @@ def plot_run(run: "Run", layers: Any, ax: Any) -> Any:
         ax = style.new_axes((side * len(shown), _height(run, side) + 0.8), run.d, len(shown))
     # A title of the user's own replaces ours: it stands in the same place.
     place = "left" if is_new else style.rcParams["axes.titlelocation"]
-    panels = [*ax.flat] if isinstance(ax, np.ndarray) else [ax]
-    if isinstance(ax, list | tuple):
-        panels = [*ax]
+    ax = ax.ravel() if isinstance(ax, np.ndarray) else ax
+    panels = [*ax] if hasattr(ax, "__len__") else [ax]
     if len(panels) != len(shown):
         raise InputError(f"`ax` must be one for each layer: {len(shown)}, not {len(panels)}.")
     with style.style_context():
