@@ -165,6 +165,7 @@ def fit(
 
 def _fit(corpus: _Corpus, classes: np.ndarray, settings: Settings, say: Announce) -> TextModel:
     texts = len(corpus.labels)
+    vectors = _read_vectors(settings, texts)
     names = first_few(map(shorten, classes.tolist()), 10)
     say(f"{texts:,} texts, {len(classes)} classes: {names}")
     if (fewest := np.bincount(corpus.labels).min()) < FEWEST_GROUPS:
@@ -181,7 +182,8 @@ def _fit(corpus: _Corpus, classes: np.ndarray, settings: Settings, say: Announce
         bags = corpus.encode(candidates, overlapping, reader)
     kept = _speaking(candidates, reader, settings, settings.stop_words or ())
     candidates, bags = take_tokens(candidates, kept), bags.take(kept)
-    vectors = _read_vectors(settings, candidates, texts)
+    if vectors and settings.vectors == "auto" and not vectors.suit(candidates):
+        vectors = None
     say(f"word vectors: {vectors.name if vectors else 'none'}")
     weigh = partial(_weigh, corpus, reader, vectors)
     with_vectors = replace(bags, vectors=vectors and vectors.of(candidates))
@@ -229,14 +231,11 @@ def _assemble(
     )
 
 
-def _read_vectors(settings: Settings, known: Vocabulary, texts: int) -> Vectors | None:
-    """The table of word vectors to use, if any."""
-    if settings.vectors is None or (settings.vectors == "auto" and settings.consistent):
-        return None
+def _read_vectors(settings: Settings, texts: int) -> Vectors | None:
+    """The table of word vectors that is given, or may suit so many texts."""
     if settings.vectors != "auto":
-        return read_vectors(settings.vectors)
-    english = read_vectors("english") if texts <= FEW_TEXTS else None
-    return english if english and english.suit(known) else None
+        return None if settings.vectors is None else read_vectors(settings.vectors)
+    return read_vectors("english") if texts <= FEW_TEXTS and not settings.consistent else None
 
 
 def _add_unseen(
