@@ -1,5 +1,4 @@
-"""The shipped models beside other classifiers whose parts can be read, on IMDb: accuracy and the
-tokens that it takes.
+"""Other classifiers whose parts can be read, on IMDb: accuracy and the tokens that it takes.
 
 python benchmarks/peers.py TRAIN.parquet TEST.parquet
 
@@ -7,8 +6,8 @@ Peers read words and pairs of words that at least eight reviews have. L1-penalis
 regression is fitted at three strengths, an explainable boosting machine (interpret) on the 300
 tokens that tell the classes apart best, and fastText with pairs of words as in its own example for
 sentiment. A token is active if it is in the review and has a weight; for fastText and TF-IDF that
-is every word. Times are of the processor, from texts to a model; for the shipped models they are
-those of `results/imdb.csv`."""
+is every word. Times are of the processor, from texts to a model. The shipped models are measured by
+`imdb.py`."""
 
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
@@ -29,7 +28,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from hardmax.text.evaluation import evaluate
-from hardmax.text.shipped import load_model
 
 COLUMNS = ("method", "tokens", "accuracy", "log_loss", "calibration_error", "seconds")
 Result = tuple[
@@ -102,20 +100,9 @@ def tf_idf(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[
     )
 
 
-def shipped(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[Result]:
-    for name in ("imdb", "imdb-best"):
-        model = load_model(name)
-        yield (
-            name,
-            float(model.analyse(unseen).active_per_text.mean()),
-            model.predict_proba(unseen)[:, 1],
-        )
-
-
 def main(train_file: str, test_file: str) -> None:
     (texts, labels, _), (unseen, truth, _) = read(train_file), read(test_file)
     methods: list[tuple[Callable[..., Iterator[Result]], str]] = [
-        (shipped, "hardmax"),
         (penalised, "sklearn"),
         (boosted, "interpret"),
         (fast_text, "fasttext"),
@@ -133,9 +120,7 @@ def main(train_file: str, test_file: str) -> None:
             measured = (
                 round(found[key], 4) for key in ("accuracy", "log_loss", "calibration_error")
             )
-            rows.append(
-                (name, round(tokens, 1), *measured, "" if method is shipped else round(seconds, 1))
-            )
+            rows.append((name, round(tokens, 1), *measured, round(seconds, 1)))
             print(*rows[-1], flush=True)
             began = time.process_time()
     add_rows("peers", COLUMNS, rows)

@@ -346,19 +346,14 @@ def interval(row: Row) -> str:
 
 
 def peers_table() -> str:
-    """The shipped models beside other models that can be read."""
+    """Other models that can be read."""
     head = "| model | active tokens per review | test accuracy | log loss, ECE | training |"
     rows = {row["method"]: row for row in read_rows(RESULTS / "peers.csv")}
-    rows = {
-        name: row
-        for name, row in rows.items()
-        if name in FILM_MODELS or not name.startswith("imdb")  # not those that ship no more
-    }
-    lines = [] if "imdb" in rows else [f"| imdb, imdb-best | {NOT_YET} | | | |"]
+    lines = []
     for name, row in rows.items():
         accuracy = percent(float(row["accuracy"]), IMDB_TEST)
         calibration = f"{float(row['log_loss']):.3f}, {float(row['calibration_error']):.3f}"
-        training = duration(float(row["seconds"])) if row["seconds"] else "above"
+        training = duration(float(row["seconds"]))
         cells = [name, f"{float(row['tokens']):.0f}", accuracy, calibration, training]
         lines.append(f"| {' | '.join(cells)} |")
     return table(head, lines)
