@@ -125,9 +125,14 @@ def _groups(grid: Any, maker: Any, taken: set[Any]) -> list[list[dict[str, Any]]
         del axes["seeds"]
         axes["seed"] = range(check_int(grid["seeds"], "`grid` 'seeds'", at_least=1))
     try:
-        inspect.signature(maker).bind(**axes)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"`grid` must fit {shorten(maker)}: {error}.") from None
+        signature = inspect.signature(maker)
+    except Exception:  # of what only seems to be a function, any
+        wish = "a function that makes clouds, such as hm.clouds.gaussian"
+        raise InputError(f"`maker` must be {wish}, not {shorten(maker)}.") from None
+    try:
+        signature.bind(**axes)
+    except TypeError as error:
+        raise InputError(f"`grid` must fit `maker`: {error}.") from None
     groups = defaultdict(list)
     for number, values in enumerate(product(*axes.values())):
         cell = dict(zip(axes, values, strict=True))

@@ -6,6 +6,7 @@ import pytest
 from planted_files import TEST, TRAIN, make_model, write_csv
 from running import in_a_shell
 
+import hardmax.text as hardmax_text
 from hardmax.text import Corpus
 
 pd = pytest.importorskip("pandas")
@@ -26,7 +27,7 @@ def test_two_models_and_two_tables_are_compared(hardmax):
     found = json.loads(hardmax(f"diff model edited --data new.csv {MAP} --json").out)
     other = make_model().edit({"film": 4.0})
     table = pd.DataFrame({"text": TEST.texts, "label": TEST.labels})
-    told = make_model().diff(other, table, label="label")
+    told = hardmax_text.diff(make_model(), other, table, label="label")
     assert [word["index"] for word in found["words"]] == told["words"].index.tolist() == ["film"]
     assert found["pairs"][0]["gain"] == told["pairs"]["gain"][0]
     assert "\nfilm " in hardmax("diff model edited").out

@@ -10,6 +10,7 @@ import pyarrow as pa
 from text.small_models import small_model
 
 import hardmax as hm
+import hardmax.text
 from hardmax import clouds, geometry
 from hardmax.text import (
     Modifier,
@@ -206,8 +207,10 @@ def text_calls() -> Iterator[Call]:
     table = pa.table({"text": texts, "label": ["negative", "positive"] * 4})
     named = {"text": "text", "label": "label"}
     yield "TextModel.show", model.show, {"table": table, **named}
-    yield "TextModel.diff", model.diff, {"other": small_model(1), "table": table, **named, "top": 3}
-    yield "TextModel.drift", model.drift, {"old": table, "new": table, "text": "text", "top": 3}
+    both = {"first": model, "second": small_model(1)}
+    yield "diff", hardmax.text.diff, both | {"table": table, **named, "top": 3}
+    tables = {"model": model, "old": table, "new": table}
+    yield "drift", hardmax.text.drift, tables | {"text": "text", "top": 3}
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "load_model", hm.load_model, {"name_or_path": "saved_model"}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}

@@ -53,7 +53,7 @@ said = st.lists(texts(), min_size=1, max_size=5)
 @given(models(), said, said)
 def test_changes_of_all_words_are_the_change_of_the_mean_logit(model, old, new):
     tables = [pd.DataFrame({"text": [one.text or "x" for one in each]}) for each in (old, new)]
-    words = model.drift(*tables, top=10**6)["words"]
+    words = overview.drift(model, *tables, top=10**6)["words"]
     logits = [model.analyse(table["text"]).logits.mean(axis=0) for table in tables]
     names = [f"vote {label}" for label in model.classes[-len(model.bias) :]]
     for row, name in enumerate(names):
@@ -64,13 +64,13 @@ def test_changes_of_all_words_are_the_change_of_the_mean_logit(model, old, new):
 def test_two_models_differ_by_the_word_that_was_changed_and_by_what_it_changes():
     model = small_model()
     other = model.edit({"great": -5.0})
-    [word] = model.diff(other)["words"].reset_index().to_dict("records")
+    [word] = overview.diff(model, other)["words"].reset_index().to_dict("records")
     assert word["index"] == "great"
     alone = [each.explain("great").logit - each.bias[0] for each in (model, other)]
     shown = [word["vote positive_first"], word["vote positive_second"]]
     assert shown == pytest.approx(alone)
     table = labelled(model)
-    found = model.diff(other, table, label="label")
+    found = overview.diff(model, other, table, label="label")
     assert found["words"].index.tolist() == ["great"]
     answers = [each.predict(table["text"]) for each in (model, other)]
     right = [answer == table["label"] for answer in answers]
@@ -87,7 +87,7 @@ def test_drift_names_the_words_that_the_model_does_not_know():
     model = word_model({"good": 2, "bad": -2}, modifiers=[Modifier("not", -0.5)])
     old, new = ["a good film"] * 4, ["a good covid film", "bad covid", "not bad", "covid"]
     tables = [pd.DataFrame({"review": each}) for each in (old, new)]
-    found = model.drift(*tables)
+    found = overview.drift(model, *tables)
     unknown = found["unknown"]
     assert unknown.index[0] == "covid"
     assert unknown.loc["covid"].tolist() == [0.0, 0.75]
@@ -121,10 +121,10 @@ def test_slices_are_the_means_of_the_answers_to_their_rows_the_worst_first():
 
 def test_what_cannot_be_compared_is_refused():
     model = small_model()
-    with refuses("`other` must be a model with the same classes"):
-        model.diff(small_model(classes=3))
+    with refuses("`second` must have the same classes as `first`"):
+        overview.diff(model, small_model(classes=3))
     with refuses("`old` has no text"):
-        model.drift(pd.DataFrame({"text": ["", None]}), TABLE)
+        overview.drift(model, pd.DataFrame({"text": ["", None]}), TABLE)
     with refuses("'a': the model knows negative, positive"):
         model.show(TABLE, label="kind")
 

@@ -12,6 +12,9 @@ from flint import ctx, fmpz, fmpz_poly
 from hardmax._tokens.rationals import fractions_of
 
 
+_LONGEST = 40  # characters of a number that is written exactly
+
+
 @total_ordering
 @dataclass(frozen=True, order=False)
 class AlgebraicNumber:
@@ -73,10 +76,13 @@ class AlgebraicNumber:
         return f"AlgebraicNumber({self})"
 
     def __str__(self) -> str:
+        text = self._exactly() if len(self.polynomial) <= 3 else ""
+        return text if 0 < len(text) <= _LONGEST else f"{float(self):.6g}"
+
+    def _exactly(self) -> str:
+        """A rational number, or a quadratic one, in digits."""
         if len(self.polynomial) == 2:
             return str(self.interval[0])
-        if len(self.polynomial) > 3:
-            return f"{float(self):.6g}"
         c, b, a = self.polynomial  # pyright: ignore[reportAssignmentType]
         inside, outside = b * b - 4 * a * c, 1
         for prime, power in fmpz(inside).factor():

@@ -11,6 +11,7 @@ real algebraic number."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from operator import sub
 from typing import Any, NamedTuple
 
@@ -72,8 +73,8 @@ class Bifurcations(Pictured):
 
     _figure = "plot_bifurcations"
     values: tuple[AlgebraicNumber, ...]
-    """These step sizes, in order; beside an interval that is not decided, where that begins or
-    ends. What happens exactly there `limit` tells, if they are rational."""
+    """These step sizes, in order, between intervals that are decided. What happens exactly there
+    `limit` tells, if they are rational."""
     intervals: tuple[Interval, ...]
     """What lies between them and the ends of the range: open intervals."""
     interrupted: bool = False
@@ -85,7 +86,8 @@ class Bifurcations(Pictured):
         undecided = sum(interval.outcome is None for interval in self.intervals)
         left = f"; {pluralize(undecided, 'interval')} not decided" if undecided else ""
         left += ", interrupted" * self.interrupted
-        return f"Bifurcations({ends}: {values or 'nothing changes'}{left})"
+        none = "no change found" if undecided else "nothing changes"
+        return f"Bifurcations({ends}: {values or none}{left})"
 
 
 def bifurcations(
@@ -147,7 +149,9 @@ def bifurcations(
     if report.interrupted:
         reached = intervals[-1].high if intervals else ends[0]
         intervals.append(Interval(reached, ends[1], None))
-    values = tuple(each.low for each in intervals[1:])
+    values = tuple(
+        right.low for left, right in pairwise(intervals) if left.outcome and right.outcome
+    )
     return Bifurcations(values, tuple(intervals), report.interrupted)
 
 

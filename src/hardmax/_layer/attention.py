@@ -185,7 +185,8 @@ def read_attention(attention: Any) -> Attention:
             return _in_words(by_name[name.lower()], numbers, attention)
         parts = {**attention}
         return by_name[str(parts.pop("kind")).lower()](**parts)
-    *kinds, last = map(_signature, (Localmax, TopK, Softmax))  # ties have their own parameter
+    shown = (kind for kind in KINDS if kind is not Ties)  # they have their own parameter
+    *kinds, last = map(_signature, shown)
     wish = f"{', '.join(kinds)} or {last}, also in words, such as 'topk:2'"
     raise InputError(f"`attention` must be {wish}, not {shorten(attention)}.")
 

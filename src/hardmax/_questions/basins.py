@@ -186,7 +186,8 @@ def _read_box(box: Any, tokens: np.ndarray) -> Intervals:
         lows, highs = table.min(axis=0), table.max(axis=0)
         more = max(highs - lows) / 4 or Fraction(1)
         return tuple(zip(lows - more, highs + more, strict=True))
-    with suppress(TypeError, ValueError):  # of what has no parts, or others; not of numbers
+    # Of what has no parts, or others; not of numbers.
+    with suppress(TypeError, ValueError, NotImplementedError):
         ends = [(read_number(low, "`box`"), read_number(high, "`box`")) for low, high in box]
         if len(ends) == d and all(low < high for low, high in ends):
             return ends

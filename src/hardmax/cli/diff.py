@@ -19,8 +19,8 @@ OPTIONS = {
 
 def run(args: Namespace) -> None:
     """The command."""
-    from hardmax.text import load_model
+    from hardmax.text import diff, load_model
 
     first, second = load_model(args.FIRST), load_model(args.SECOND)
-    found = first.diff(second, opt.read_data(args), text=args.text, label=args.label)
+    found = diff(first, second, opt.read_data(args), text=args.text, label=args.label)
     print_frames(found, as_json=args.json)

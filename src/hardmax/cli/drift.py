@@ -19,8 +19,9 @@ OPTIONS = {
 
 def run(args: Namespace) -> None:
     """The command."""
-    from hardmax.text import load_model
+    from hardmax.text import drift, load_model
     from hardmax.text.overview import read_frame
 
     old, new = read_frame(args.OLD), read_frame(args.NEW)
-    print_frames(load_model(args.model).drift(old, new, text=args.text), as_json=args.json)
+    found = drift(load_model(args.model), old, new, text=args.text)
+    print_frames(found, as_json=args.json)

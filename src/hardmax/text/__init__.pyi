@@ -8,6 +8,8 @@ from .corpora import read_corpus as read_corpus
 from .explain import Explanation as Explanation
 from .explain import write_report as write_report
 from .interpret import frequent_leaders as frequent_leaders
+from .overview import diff as diff
+from .overview import drift as drift
 from .reading import Modifier as Modifier
 from .reading import VotingRule as VotingRule
 from .shipped import load_model as load_model

@@ -3,7 +3,6 @@ modifiers change them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -177,7 +176,6 @@ def read_one(
     return Read(encoded, *arrays)
 
 
-@lru_cache(maxsize=4)
 def cut_tokens(vocabulary: Vocabulary) -> tuple[list[str], np.ndarray]:
     """The words of all tokens, one token after the other, and how many words each token has."""
     spaced = [s if s.isascii() else " ".join(cut_surface(s)) for s in vocabulary.surfaces]

@@ -9,20 +9,26 @@ import gzip
 import html
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hardmax._common.files import write_whole
-from hardmax._common.validation import InputError, MissingExtra, check_int, check_path
+from hardmax._common.validation import (
+    InputError,
+    MissingExtra,
+    check_instance,
+    check_int,
+    check_path,
+    shorten,
+)
 from hardmax.text import page, tables
 from hardmax.text._texts import read_texts
 from hardmax.text.encoding import cut_tokens
 from hardmax.text.evaluation import calibration_curve, read_labels
+from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import count_texts, number_words_of
 
-if TYPE_CHECKING:
-    from hardmax.text.text_model import TextModel
 try:
     import pandas
 except ImportError:
@@ -47,7 +53,7 @@ def read_frame(path: str) -> Any:
 class Judged:
     """A table whose texts a model has classified; rows without a text are left out."""
 
-    def __init__(self, model: "TextModel", table: Any, name: str, text: Any, label: Any) -> None:
+    def __init__(self, model: TextModel, table: Any, name: str, text: Any, label: Any) -> None:
         frame = tables.as_frame(table, name).to_pandas().rename(columns=str)
         frame = frame.reset_index(drop=True)
         text = tables.choose_column(text, "text", list(frame), name)
@@ -118,7 +124,7 @@ class Judged:
 class Dashboard:
     """A page about a model, which displays itself in a notebook."""
 
-    def __init__(self, model: "TextModel", table: Any, text: Any, label: Any) -> None:
+    def __init__(self, model: TextModel, table: Any, text: Any, label: Any) -> None:
         judged = None if table is None else Judged(model, table, "`table`", text, label)
         neutral, alone = 1 + model.rule.neutral_weight, votes_alone(model)
         words = pd.DataFrame({"seen": model.vocabulary.documents}, alone.index).join(alone)
@@ -146,33 +152,92 @@ class Dashboard:
         return f'<iframe srcdoc="{html.escape(self.html)}" {_FRAME}></iframe>'
 
 
-def diff(models: Any, table: Any, text: Any, label: Any, top: int) -> Frames:
-    """See `TextModel.diff`."""
+def diff(
+    first: TextModel,
+    second: TextModel,
+    table: Any = None,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    top: int = 50,
+) -> Frames:
+    """Compare two models: words, and answers to texts (extra `tables`).
+
+    Parameters
+    ----------
+    first, second : TextModel
+        Models with the same classes.
+    table : DataFrame or Table, optional
+        Texts that both classify, as `score_table` takes them. Without it, words are compared by
+        the votes that they have on their own.
+    text, label : str, optional
+        Columns of the texts, guessed from common names if omitted, and of their classes.
+    top : int, default 50
+        At most so many words, and texts, are listed.
+
+    Returns
+    -------
+    dict of DataFrame
+        `words`, with their mean votes in both models, the share of the texts that have them, and
+        the largest changes first: the changes of all words, and that of the bias, are the change
+        of the mean logit. With texts, `facts` has the numbers of
+        both, `texts` those that get different labels, and `pairs` the share of these; with
+        labels, the gain in accuracy, too, and the half width of its 95 % interval.
+    """
+    for name, model in (("`first`", first), ("`second`", second)):
+        check_instance(model, TextModel, name, "a TextModel")
+    if first.classes != second.classes:
+        classes = f"{shorten(first.classes)} and {shorten(second.classes)}"
+        raise InputError(f"`second` must have the same classes as `first`: they are {classes}.")
     if table is None:
-        return {"words": largest_changes(votes_alone(models[0]), votes_alone(models[1]), top)}
-    first, second = (Judged(model, table, "`table`", text, label) for model in models)
-    told, differs = first.compare(second, top), first.found.predicted != second.found.predicted
-    labels = [np.take(each.model.classes, each.found.predicted) for each in (first, second)]
-    texts = pd.DataFrame({"first": labels[0], "second": labels[1], "text": first.texts})
-    gaps = (second.answers["logit"] - first.answers["logit"]).abs()[differs]
+        return {"words": largest_changes(votes_alone(first), votes_alone(second), top)}
+    one, other = (Judged(model, table, "`table`", text, label) for model in (first, second))
+    told, differs = one.compare(other, top), one.found.predicted != other.found.predicted
+    labels = [np.take(each.model.classes, each.found.predicted) for each in (one, other)]
+    texts = pd.DataFrame({"first": labels[0], "second": labels[1], "text": one.texts})
+    gaps = (other.answers["logit"] - one.answers["logit"]).abs()[differs]
     told["texts"] = texts.loc[gaps.nlargest(top).index]
     pairs = {"different labels": [differs.mean()]}
     if label is not None:
-        gains = second.answers["right"] * 1.0 - first.answers["right"]
+        gains = other.answers["right"] * 1.0 - one.answers["right"]
         pairs |= {"gain": [gains.mean()], "plus_minus": [1.96 * gains.sem(ddof=0)]}
     return told | {"pairs": pd.DataFrame(pairs)}
 
 
-def drift(model: "TextModel", old: Any, new: Any, text: Any, top: int) -> Frames:
-    """See `TextModel.drift`."""
+def drift(
+    model: TextModel, old: Any, new: Any, *, text: str | None = None, top: int = 50
+) -> Frames:
+    """Compare the texts of two tables: labels, and the words that move the mean logit (extra
+    `tables`).
+
+    Parameters
+    ----------
+    model : TextModel
+        What judges both.
+    old, new : DataFrame or Table
+        Tables of texts, as `score_table` takes them.
+    text : str, optional
+        Column of the texts; guessed from common names if omitted.
+    top : int, default 50
+        At most so many words are listed.
+
+    Returns
+    -------
+    dict of DataFrame
+        `facts` has the numbers of both tables (`first` is the old one; ± is half the width of
+        the 95 % interval of a mean logit), `words` what `diff` has in them, and `unknown` the
+        words that the model does not know and the new texts have more often, with the share of
+        the texts that have them.
+    """
+    check_instance(model, TextModel, "`model`", "a TextModel")
     first, second = Judged(model, old, "`old`", text, None), Judged(model, new, "`new`", text, None)
     told, words = first.compare(second, top), _joined(first.words(), second.words())
     unknown = words.drop(cut_tokens(model.vocabulary)[0], errors="ignore")
     gains = unknown["texts_second"] - unknown["texts_first"]
-    return told | {"unknown": unknown.loc[gains.nlargest(top).index]}
+    return told | {"unknown": unknown.loc[gains[gains > 0].nlargest(top).index]}
 
 
-def votes_alone(model: "TextModel") -> Any:
+def votes_alone(model: TextModel) -> Any:
     """What each token adds to the logits of a text that has no other known token."""
     alone = model._voting.weights / (1 + model.rule.neutral_weight)
     names = [f"vote {label}" for label in model.classes[-alone.shape[1] :]]

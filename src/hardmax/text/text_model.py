@@ -33,7 +33,6 @@ from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
 
     from hardmax.text.overview import Dashboard
@@ -282,72 +281,6 @@ class TextModel:
         from hardmax.text.overview import Dashboard
 
         return Dashboard(self, table, text, label)
-
-    def diff(
-        self,
-        other: "TextModel",
-        table: Any = None,
-        *,
-        text: str | None = None,
-        label: str | None = None,
-        top: int = 50,
-    ) -> "dict[str, pandas.DataFrame]":
-        """Compare this model with another: words, and answers to texts (extra `tables`).
-
-        Parameters
-        ----------
-        other : TextModel
-            A model with the same classes.
-        table : DataFrame or Table, optional
-            Texts that both classify, as `score_table` takes them. Without it, words are compared by
-            the votes that they have on their own.
-        text, label : str, optional
-            Columns of the texts, guessed from common names if omitted, and of their classes.
-        top : int, default 50
-            At most so many words, and texts, are listed.
-
-        Returns
-        -------
-        dict of DataFrame
-            `words`, with their mean votes in both models (`first` is this one), the share of the
-            texts that have them, and the largest changes first: the changes of all words, and that
-            of the bias, are the change of the mean logit. With texts, `facts` has the numbers of
-            both, `texts` those that get different labels, and `pairs` the share of these; with
-            labels, the gain in accuracy, too, and the half width of its 95 % interval.
-        """
-        from hardmax.text.overview import diff
-
-        check_instance(other, TextModel, "`other`", "a TextModel")
-        if self.classes != other.classes:
-            raise InputError("`other` must be a model with the same classes.")
-        return diff((self, other), table, text, label, top)
-
-    def drift(
-        self, old: Any, new: Any, *, text: str | None = None, top: int = 50
-    ) -> "dict[str, pandas.DataFrame]":
-        """Compare the texts of two tables: labels, and the words that move the mean logit (extra
-        `tables`).
-
-        Parameters
-        ----------
-        old, new : DataFrame or Table
-            Tables of texts, as `score_table` takes them.
-        text : str, optional
-            Column of the texts; guessed from common names if omitted.
-        top : int, default 50
-            At most so many words are listed.
-
-        Returns
-        -------
-        dict of DataFrame
-            `facts` has the numbers of both tables (`first` is the old one; ± is half the width of
-            the 95 % interval of a mean logit), `words` what `diff` has in them, and `unknown` the
-            words that the model does not know and the new texts have more often, with the share of
-            the texts that have them.
-        """
-        from hardmax.text.overview import drift
-
-        return drift(self, old, new, text, top)
 
     def score_table(
         self,
