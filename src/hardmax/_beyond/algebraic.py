@@ -11,7 +11,6 @@ from flint import ctx, fmpz, fmpz_poly
 
 from hardmax._tokens.rationals import fractions_of
 
-
 _LONGEST = 40  # characters of a number that is written exactly
 
 
