@@ -20,7 +20,7 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax):
     assert (outcome.code, outcome.err) == (0, "")
     told = facts(outcome.out)
     expected = {"n": "5", "alpha": "1/2", "leaders": "0 1 2 3", "settled at": "0"}
-    expected |= {"theorem applies": "yes"}
+    expected |= {"theorem applies": "yes", "proved": "yes"}
     assert {name: told[name] for name in expected} == expected
     rows = table(outcome.out)
     kinds = ["vertex 0", "vertex 1", "vertex 2", "vertex 3", "face 0, 1"]
@@ -60,7 +60,7 @@ def test_what_does_not_settle_gets_the_reason_and_the_bound(hardmax):
     told = facts(outcome.out)
     assert outcome.code == 0
     assert told["stop reason"].startswith("gave up at layer 20: not settled yet")
-    assert told["theorem applies"] == "no"
+    assert (told["theorem applies"], told["proved"]) == ("no", "no")
     assert "settled at" not in told
     assert [row["kind"] for row in table(outcome.out)] == ["elsewhere"] * 3
     document = json.loads(hardmax(f"limit - {TURN} --json", stdin=ROUND).out)

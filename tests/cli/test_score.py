@@ -33,6 +33,7 @@ def test_every_row_gets_what_the_model_says(hardmax, monkeypatch):
     outcome = hardmax("score reviews.jsonl -o out.parquet --model model", terminal=True)
     assert said[0] == (100, 100, "%, 40 rows")
     assert "rows: 40\n" in outcome.out
+    assert "rows with errors: 0\n" in outcome.out
     table = pa.table({"id": [*range(40)], "text": TEXTS})
     assert pq.read_table("out.parquet").equals(MODEL.score_table(table))
     assert hardmax("score reviews.jsonl -o votes.parquet --model model --votes").code == 0

@@ -220,7 +220,7 @@ def test_a_film_is_encoded_by_ffmpeg_if_it_is_there(tmp_path, monkeypatch):
 
 
 def test_a_film_has_a_frame_for_each_layer_of_many_some(tmp_path, monkeypatch):
-    with refuses(r"`path` must end in .html, .gif or .mp4, not '.avi'"):
+    with refuses(r"`path` must end in .html, .gif or .mp4, not '.avi'; `to_pandas\(\)` gives"):
         run_of().save(tmp_path / "x.avi")
     for most, frames in ((9, 7), (3, 3)):
         monkeypatch.setattr(layers, "MOST_FRAMES", most)

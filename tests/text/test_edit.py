@@ -63,6 +63,7 @@ CHANGES = [
         {"graet": 1.0},
         r"'graet', which .* not know\. Did you mean 'great'\? .* or add it with `add=T",
     ),
+    ({"Not": 2.0}, r"'not', which is a modifier: change it by `dataclasses\.replace\(model, mod"),
     ({"xyzzy": 1.0}, r"not know\. Correct it, or add it with `add=True`\."),
     ({"a phrase of many words": 1.0}, "a phrase of at most 2 words"),
     ({3: 1.0}, "each token"),

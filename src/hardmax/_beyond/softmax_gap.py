@@ -40,8 +40,8 @@ class SoftmaxGap(Pictured):
     errors: np.ndarray
     """By how much each distance may be off, at most."""
     delta: Fraction | None
-    """The smallest <A s, s - t> of two limits s and t of hardmax that differ; None if there is only
-    one limit."""
+    """The smallest <A s, s - t> of two limits s and t of hardmax that differ; 0 if some t ties with
+    s for s; None if there is only one limit."""
     layers: int
     """Over how many layers the distances are taken."""
     interrupted: bool = False
@@ -91,11 +91,12 @@ def softmax_gap(
     1. With the largest score :math:`s` this takes about
     :math:`\\log(\\beta s) / \\log(1 + \\alpha)` layers, and 60 more show what comes of it.
 
-    Let :math:`\\Delta = \\min \\langle A s, s - t \\rangle` over limits :math:`s \\neq t` of
-    hardmax. If it is positive, the distance was observed to be :math:`c / \\beta` for large
-    :math:`\\beta`. If it is 0, two limits tie for one of them, and softmax was observed to leave
-    the limit of hardmax once followers have weight, unless everything is symmetric. None of this is
-    proved.
+    Let `delta` be the minimum of :math:`\\langle A s, s - t \\rangle` over limits
+    :math:`s \\neq t` of hardmax: by how much a limit prefers itself to any other, at least. If it
+    is positive, the distance was observed to be :math:`c / \\beta` for large :math:`\\beta`. With
+    delta 0, some limit prefers itself to another by nothing: they tie for it, at any
+    :math:`\\beta`, and softmax was observed to leave the limit of hardmax once followers have
+    weight, unless everything is symmetric. None of this is proved.
 
     Examples
     --------

@@ -365,7 +365,9 @@ class Run(Tabular):
             cloud = cloud_data(self.points, self.dynamics)
             write_page(path, {"room": "dynamics", "cloud": cloud})
         else:
-            raise InputError(f"`path` must end in .html, .gif or .mp4, not {path.suffix!r}.")
+            wish = "must end in .html, .gif or .mp4"
+            way = "`to_pandas()` gives a table"
+            raise InputError(f"`path` {wish}, not {path.suffix!r}; {way}.")
 
     def __repr__(self) -> str:
         settled = (

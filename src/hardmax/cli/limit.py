@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NEAR = "1e-6"  # layers are counted to this distance from the limit
 ABOUT = ("n", "d", *opt.PARTS, "leaders", "settled_at", f"layers_to_{NEAR}")
-ABOUT += ("stop_reason", "limit_error")
+ABOUT += ("stop_reason", "proved", "limit_error")
 OPTIONS = {
     **opt.CLOUD,
     **opt.LAYER,
@@ -113,6 +113,7 @@ def document(lim: "Limit", exact: bool = False) -> dict[str, Any]:
 
 def show(about: dict[str, Any]) -> None:
     """Print the facts, then the clusters."""
+    about = about | {"proved": about["certified"]}
     out.print_facts(about, *ABOUT, "theorem_applies", "theorem_reason", "arithmetic")
     tokens: list[list[int]] = [[] for _ in about["clusters"]]
     for token, label in enumerate(about["labels"]):

@@ -63,7 +63,8 @@ def run(args: Namespace) -> None:
     if args.json:
         print_json(document)
         return
-    print_facts(document, "output", "rows", "undecided", "bad", "seconds")
+    document["rows_with_errors"] = report.bad
+    print_facts(document, "output", "rows", "undecided", "rows_with_errors", "seconds")
     print_table(["label", "rows"], sorted(report.labels.items()))
 
 

@@ -19,7 +19,13 @@ OPTIONS = {
     "--layers": opt.number("Number of layers to run.", required=True),
     **opt.ENGINE,
     **opt.EXACT,
-    "-o --output": opt.target("Write a table, a page or a film.", ".csv", ".html", ".gif", ".mp4"),
+    "-o --output": opt.target(
+        "Write a table (.csv), a page (.html) or a film (.gif, .mp4).",
+        ".csv",
+        ".html",
+        ".gif",
+        ".mp4",
+    ),
     **opt.JSON,
 }
 

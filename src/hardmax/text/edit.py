@@ -101,5 +101,8 @@ def _unknown(model: "TextModel", token: str, way_out: str = "") -> InputError:
     """The error about a token that the model does not know, with those that are spelt alike."""
     alike = first_few(map(repr, get_close_matches(token, model.vocabulary.surfaces, 3)), 3)
     correct = f"Did you mean {alike}? Correct it" if alike else "Correct it"
+    if token in [modifier.word for modifier in model.modifiers]:
+        way = "change it by `dataclasses.replace(model, modifiers=...)`"
+        return InputError(f"`changes` has {shorten(token)}, which is a modifier: {way}.")
     problem = f"`changes` has {shorten(token)}, which the model does not know"
     return InputError(f"{problem}. {correct}{way_out}.")

@@ -208,7 +208,8 @@ class TextModel:
         changes : dict
             From words or phrases to "forbid" (unknown from then on, a single word also in all
             phrases), or a number (its weight; positive for the second of two classes, for more a
-            dict from labels to numbers).
+            dict from labels to numbers). A vote is the weight divided by the number of known tokens
+            plus the neutral weight; the ledger of an explanation has votes.
         add : bool, default False
             Whether a number may be for a token that the model does not know, which it then knows;
             if not, that is an error, which names tokens that are spelt alike.
