@@ -193,7 +193,7 @@ def test_files_that_are_dropped_or_chosen_are_read_exactly(files, watched):
     page.fill("textarea[placeholder*='1/3']", "1,0,0\n0,1,0\n0,0,1")
     page.click("text=Use these tokens")
     state_of(page, tokens="1,0,0;0,1,0;0,0,1")
-    page.fill("textarea[placeholder*='1/3']", "Ann: 1, 0\nBen: 0, 2\nCem: -1/3, -1")
+    page.fill("textarea[placeholder*='1/3']", "Ann: (1, 0)\nBen: 0, 2\nCem: \u22121/3, -1")
     page.click("text=Use these tokens")
     state_of(page, tokens="1,0;0,2;-1/3,-1", names="Ann,Ben,Cem")
     assert [row[0] for row in rows_of(page)] == ["Ann", "Ben", "Cem"]
@@ -366,7 +366,8 @@ def test_an_exercise_tells_nothing_until_it_is_answered_and_keeps_score(files, w
     assert "1 right, 1 wrong, 3 missing" in ask(page, "1, 2")
     assert "Right: tokens 0, 1, 3 and 4 lead" in ask(page, "0, 4, 3, 1")
     page.wait_for_function("document.querySelector('.hm-quiz').textContent.includes('0 of 1')")
-    assert colours_of(page) > 3
+    assert page.locator(TOLD).filter(visible=True).all_inner_texts() == []  # more questions follow
+    assert [len(row) for row in rows_of(page)] == [2] * 5
     page.click("text=Next question")
     assert colours_of(page) == 0
     assert "token 2 attends to token 0" in ask(page, "0")
@@ -375,6 +376,7 @@ def test_an_exercise_tells_nothing_until_it_is_answered_and_keeps_score(files, w
     assert "Try again" in ask(page, "1, 0")
     assert "Close enough: token 2 ends at (1, 1)" in ask(page, "1, 0.99")
     assert "1 of 3" in page.inner_text(".hm-quiz")
+    assert colours_of(page) > 3
     state = state_of(page, **EXERCISE)
     assert "selected" not in state
 
@@ -427,6 +429,60 @@ def test_a_teacher_sets_an_exercise_and_copies_its_link(browser, files):
         assert layer not in ("0", "1", "limit")
         assert page.inner_text(".hm-grow").startswith(f"Layer {layer} of")
         assert page.is_visible("button:text-is('Play')")
+        assert "works on this computer only" in page.inner_text("[role=status]")
+        # An exercise does not begin at a layer that nobody has chosen.
+        page.click("button:text-is('Play')")
+        page.wait_for_timeout(1500)
+        page.click("button:text-is('Start')")
+        assert state_of(page, layer="0", ask="ends:7")
+        assert watched.heard == []
+
+
+def test_a_link_from_the_source_of_a_document_works_and_what_is_unknown_is_told(files, watched):
+    page = watched.open(files["plain"], "tokens=1,1;-1,1;0,-1&amp;ask=leaders&amp;ask_me=1")
+    page.wait_for_selector(".hm-quiz:not([hidden])")
+    assert "“ask_me”" in problem(page)
+
+
+def test_reset_can_be_undone(files, watched):
+    page = watched.open(files["plain"], urlencode({"tokens": SMALL}))
+    page.click("button:text-is('Reset')")
+    state_of(page, cloud="random:60,2,71")
+    page.click("button:text-is('Undo reset')")
+    state_of(page, tokens=SMALL)
+    assert page.is_visible("button:text-is('Reset')")
+
+
+def test_the_scores_name_copies_of_a_token(files, watched):
+    state = {"tokens": "2,2;2,2;2,-2;1,0", "layer": "0", "selected": "3"}
+    page = watched.open(files["plain"], urlencode(state))
+    page.wait_for_selector("text=2 for 0 and 1, 2 for 2, 1 for 3")
+
+
+def test_on_a_phone_the_picture_stays_and_errors_and_questions_are_seen(browser, files):
+    with Watched(browser, PHONE, reduced_motion="reduce") as watched:
+        names = "Antonia Maximiliane,Benedikt Ferdinand,Clementine Dorothea"
+        state = {"tokens": "1,1;-1,1;0,-1", "names": names, "layer": "0"}
+        page = watched.open(files["plain"], urlencode(state))
+        proved(page)
+        top = "document.querySelector('canvas').getBoundingClientRect().top + scrollY"
+        before = page.evaluate(top)
+        page.focus("canvas")
+        page.keyboard.press("n")
+        page.wait_for_selector("[role=status]:has-text('leads since')")
+        assert page.evaluate(top) == before
+        seen = """name => {
+            const { top, bottom } = document.querySelector(name).getBoundingClientRect()
+            return top > -1 && bottom < innerHeight + 1
+        }"""
+        page.click("summary:has-text('Names and coordinates')")
+        page.fill("textarea[placeholder*='1/3']", "Ann = 1, 0")
+        page.click("text=Use these tokens")
+        assert "colon" in problem(page)
+        assert page.evaluate(seen, ".hm-problem")
+        page.click("summary:has-text('Exercise')")
+        page.click("button:text-is('Start')")
+        assert page.evaluate(seen, ".hm-quiz")
         assert watched.heard == []
 
 

@@ -130,6 +130,9 @@ export function parseCsv(text, name, size = text.length) {
     return { tokens, names: names.some(Boolean) ? names : [], note: long ? `${name} is long: its first ${count} rows were read, the others were not.` : "" };
 }
 
+/** What somebody types, as CSV has it: no parentheses, and the minus of the keyboard. */
+export const plainRows = (/** @type {string} */ text) => text.replace(/[()]/g, "").replace(/\u2212/g, "-");
+
 /** A random cloud, in thousandths. Each coordinate is the sum of four numbers, so most tokens are near the origin.
  * @param {number} n @param {number} d @param {number} seed @returns {Tokens} */
 function randomCloud(n, d, seed) {

@@ -45,6 +45,7 @@ export class DynamicsRoom {
     differences = /** @type {ReturnType<typeof compareRuns>} */ ([]);
     layer = 0; // a fraction while it plays; Infinity is the limit
     playing = 0; // the request of the next frame
+    caught = false; // it played until a token was touched
     selected = -1;
     led = /** @type {number[]} */ ([]); // tokens that have led since the cloud was chosen: colours go by this order
     speed = 1;
@@ -59,6 +60,7 @@ export class DynamicsRoom {
     yaw = 0.5;
     pitch = 0.35;
     drag = /** @type {{kind: string, at: number[], start: number[], moved: boolean} | null} */ (null);
+    beforeReset = /** @type {ReturnType<DynamicsRoom["remember"]> | null} */ (null);
     started = false;
     restored = false;
     tourAt = -1; // the step of the tour to begin with
@@ -159,11 +161,13 @@ export class DynamicsRoom {
         this.goTo(layer);
     }
 
-    /** As when the page was opened. */
+    /** As when the page was opened; or, if nothing has changed since, as before that. */
     reset() {
+        const before = this.beforeReset;
+        this.beforeReset = before ? null : this.remember();
         this.panel.tour.leave(false);
-        this.recall(this.first);
-        this.begin();
+        this.recall(before ?? this.first);
+        if (!before) this.begin();
     }
 
     /** A step of the tour. @param {Omit<import("./tour.js").TourStep, "lit">} step */
@@ -191,6 +195,7 @@ export class DynamicsRoom {
         if (this.locked) throw new Error("The settings of this exercise are locked.");
         if (change.tokens) this.panel.quiz.leave();
         if (this.drag) this.drag.moved = true;
+        this.beforeReset = null;
         const problem = { ...this.problem, ...change };
         checkLayer(problem, problem.tokens[0]?.length ?? this.d);
         this.problem = problem;
@@ -316,6 +321,7 @@ export class DynamicsRoom {
 
     goTo(/** @type {number} */ layer) {
         this.pause();
+        this.caught = false;
         this.layer = layer > this.lastLayer ? this.clamped(Infinity) : Math.max(0, Math.round(layer));
         this.showLayer();
         this.tell();
@@ -383,7 +389,10 @@ export class DynamicsRoom {
             const place = at(event);
             const found = this.find(place, event.pointerType === "touch" ? 24 : 13);
             if (event.button) return;
-            if (found !== -1 && this.playing) this.goTo(this.layer);
+            if (found !== -1 && this.playing) {
+                this.goTo(this.layer);
+                this.caught = true;
+            }
             if (this.asking) this.panel.quiz.point(found, place);
             else if (found >= 0 && found !== this.selected) this.select(found);
             const own = this.locked ? "fixed" : found === -2 ? "ellipse" : "token";

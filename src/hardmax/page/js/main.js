@@ -39,6 +39,10 @@ const ROOMS = [
     { name: "reviews", title: "Texts", mount: mountReviews },
 ];
 
+/** What a link may say. */
+const LINK_PARTS = ["room", "tokens", "names", "cloud", "alpha", "metric", "value", "mask", "attention", "layer", "selected",
+    "show", "view", "tour", "ask", "lock", "text", "model", "out"];
+
 export function startPage(/** @type {Function} */ source) {
     const data = /** @type {PageData} */ (JSON.parse(document.getElementById("hm-data")?.textContent ?? "{}"));
     const root = el("div", { id: "hm-app" });
@@ -75,7 +79,10 @@ function mountShell(root, data, source, report = null) {
     const header = el("header", { class: "hm-head" }, heading, tabs, keys);
     const main = el(embedded ? "div" : "main");
     root.append(header, problem, status, main, help);
-    const fail = (/** @type {string} */ message) => void ([problem.textContent, problem.hidden] = [message, !message]);
+    const fail = (/** @type {string} */ message) => {
+        [problem.textContent, problem.hidden] = [message, !message];
+        if (message) problem.scrollIntoView({ block: "nearest" });
+    };
     // The base of a document in `srcdoc` is the page around it: its URL is none of ours.
     const hasUrl = !embedded && location.protocol !== "about:";
     /** @type {Context} */
@@ -90,7 +97,10 @@ function mountShell(root, data, source, report = null) {
         },
         calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
     };
-    const given = new URLSearchParams(embedded ? "" : location.hash.slice(1));
+    // Copied from the source of a document, the parts of a link are separated by `&amp;`.
+    const given = new URLSearchParams(embedded ? "" : location.hash.slice(1).replace(/&amp;/g, "&"));
+    const unknown = [...given.keys()].filter((part) => !LINK_PARTS.includes(part));
+    if (unknown.length) fail(`The link has a part that this page does not know: “${unknown[0].trim().slice(0, 20)}”.`);
     const asked = given.get("room") ?? data.room ?? "";
     const wanted = ROOMS.find((room) => [room.name, room.title.toLowerCase()].includes(asked)) ?? ROOMS[0];
     let timer = 0;

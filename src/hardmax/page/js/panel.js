@@ -1,6 +1,6 @@
 // The controls of the Dynamics room, what it says in words, and the table of all numbers.
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
-import { MOST_CHARACTERS, readAlpha, readSquare, rowsText } from "./cloud.js";
+import { MOST_CHARACTERS, plainRows, readAlpha, readSquare, rowsText } from "./cloud.js";
 import { download, el, labelled, plural } from "./dom.js";
 import { exactAlong, exactDot, exactDynamics, exactFloat, exactPositions, exactText, makeCertificate } from "./exact.js";
 import { attendedTokens, floatAlong, floatDot, positionsAt } from "./floats.js";
@@ -168,7 +168,7 @@ export function buildPanel(root, room) {
             row(button("Add token", () => room.add()), button("Delete", () => room.remove(), "The selected token")),
             el(
                 "details", {}, el("summary", {}, "Names and coordinates"), note(OWN_TOKENS), labelled("Tokens", pasted),
-                button("Use these tokens", () => take(parseCsv(pasted.value, "tokens"))), labelled("CSV file", file),
+                button("Use these tokens", takeTyped), labelled("CSV file", file),
             ),
         ),
         group("Step size", row(labelled("alpha", alpha), labelled("0.01 to 10", alphaSlider))),
@@ -244,6 +244,11 @@ export function buildPanel(root, room) {
         context.fail(warning);
     }
 
+    function takeTyped() {
+        if (pasted.value.includes("=")) throw new Error("tokens: write a colon after a name, such as Ann: 1, 0, not “=”.");
+        take(parseCsv(plainRows(pasted.value), "tokens"));
+    }
+
     /** @param {string} text @param {string} what @param {string} [more] */
     async function copy(text, what, more = "") {
         try {
@@ -258,11 +263,13 @@ export function buildPanel(root, room) {
         return copy(pythonLines(room.problem, room.wholeLayer), "Python lines");
     }
 
-    function copyLink() {
+    async function copyLink() {
         if (room.playing) room.goTo(room.layer); // the link shows what is seen
         const { tokens, cloud: name, tour: step } = room.state();
         if (!tokens && !name && !step) throw new Error("These are too many tokens for a link: save them as CSV instead.");
-        return copy(context.link?.() ?? "", "link", " Copy the address of the page instead.");
+        await copy(context.link?.() ?? "", "link", " Copy the address of the page instead.");
+        if (location.protocol === "file:")
+            context.announce("link copied; it works on this computer only: send the file too, or put it on a server");
     }
 
     function savePng() {
@@ -327,12 +334,13 @@ export function buildPanel(root, room) {
         };
         const along = /** @type {any} */ (exactly ? exactAlong(exactly.rows[point], exactly.dynamics)
             : floatAlong(positions, point, room.d, room.metric));
-        const scores = run.first.slice(0, mask ? point + 1 : undefined).map((other, j) => ({
-            name: room.nameOf(other),
+        const scores = run.first.slice(0, mask ? point + 1 : undefined).map((_, j) => ({
+            point: j,
             score: exactly ? exactDot(along, exactly.rows[j]) : floatDot(along, positions.subarray(j * room.d, (j + 1) * room.d)),
         }));
         scores.sort((a, b) => (a.score < b.score ? 1 : a.score > b.score ? -1 : 0));
-        const words = scores.slice(0, 5).map(({ name, score }) => `${told(score)} for ${name}`);
+        const tokensAt = (/** @type {number} */ at) => [...room.problem.tokens.keys()].filter((each) => run.ofToken[each] === at);
+        const words = scores.slice(0, 5).map(({ point: at, score }) => `${told(score)} for ${and(tokensAt(at))}`);
         const rest = scores.length > words.length ? ", no more for any other" : "";
         const who = room.called(token);
         const kind = metric ? "⟨A z, z′⟩" : `(inner products with ${who})`;
@@ -463,6 +471,7 @@ export function buildPanel(root, room) {
         root.classList.toggle("hm-asking", room.asking);
         allSettings.disabled = room.locked;
         resetButton.hidden = quiz.state() !== null;
+        resetButton.textContent = room.beforeReset ? "Undo reset" : "Reset";
         if (room.asking && room.n <= 20) numbers.open = true;
         if (document.activeElement !== pasted && room.n <= 200)
             pasted.value = room.problem.tokens.map((cells, k) => (room.problem.names[k] ? `${room.problem.names[k]}: ` : "") + cells.join(", ")).join("\n");

@@ -1,5 +1,5 @@
 // An exercise in the Dynamics room: questions about its cloud. Until one is answered, or the answer is asked for, nothing gives it away.
-import { cellFloat, readCell } from "./cloud.js";
+import { cellFloat, plainRows, readCell } from "./cloud.js";
 import { el, labelled } from "./dom.js";
 import { attendedTokens } from "./floats.js";
 import { toWorld } from "./scene.js";
@@ -7,12 +7,12 @@ import { toWorld } from "./scene.js";
 /** @typedef {{kind: string, token: number}} Question  the token is -1 in a question about all of them
  * @typedef {import("./dynamics.js").DynamicsRoom} Room */
 
-const CLICK = "Click on tokens, or type them, such as";
+const CLICK = "Click on tokens, or type their numbers or names, with commas between.";
 /** The questions: what they ask of a token, and how to answer. @type {Record<string, [string, string]>} */
 export const QUESTIONS = {
     leaders: ["Which tokens lead, sooner or later?", CLICK],
     attends: ["Which tokens does * attend to? There are several if they lie equally far.", CLICK],
-    ends: ["Where does * end, after infinitely many layers?", "Click on the place, or type coordinates, such as"],
+    ends: ["Where does * end, after infinitely many layers?", "Click on the place, or type its coordinates, with commas between."],
 };
 const NEAR = 13; // pixels: what the mouse can hit
 
@@ -33,6 +33,7 @@ export function buildQuiz(room, { limitOf, listed, why, copyLink }) {
     const { context } = room;
     let questions = /** @type {Question[]} */ ([]);
     let [asked, at, layer, points, isFirst, isOwn] = ["", -1, 0, 0, true, false];
+    let isOpen = false; // the question waits for an answer
     /** @type {(words: string, click: () => unknown) => HTMLButtonElement} */
     const button = (words, click) => el("button", { click: () => context.attempt(click) }, words);
     const [title, words, told, score, sheet] = [el("h2"), el("p"), el("p"), el("span"), el("ol", { class: "hm-paper" })];
@@ -57,7 +58,10 @@ export function buildQuiz(room, { limitOf, listed, why, copyLink }) {
         if (room.others.length && read.some(({ kind }) => kind === "ends"))
             throw new Error(`Where tokens end is not proved for layers with ${room.others.join(" and ")}: ask something else.`);
         questions = read;
-        [asked, layer, isOwn, room.locked] = [text, Math.min(room.wholeLayer, room.lastLayer), own, locked];
+        // Where it happens to be while it plays, or at its end, nobody has chosen.
+        const isChosen = !room.playing && !room.caught && room.layer < Infinity;
+        layer = isChosen ? Math.min(room.wholeLayer, room.lastLayer) : 0;
+        [asked, isOwn, room.locked] = [text, own, locked];
         room.show.add("numbers");
         sheet.replaceChildren(...questions.map((question) => el("li", {}, textOf(question))));
         ask(0);
@@ -76,20 +80,20 @@ export function buildQuiz(room, { limitOf, listed, why, copyLink }) {
 
     function ask(/** @type {number} */ question) {
         if (!question) points = 0;
-        [at, isFirst, room.asking] = [question, true, true];
-        const { kind, token } = questions[at];
+        [at, isFirst, isOpen, room.asking] = [question, true, true, true];
         title.textContent = questions.length > 1 ? `Exercise, question ${at + 1} of ${questions.length}` : "Exercise";
-        const example = kind === "ends" ? room.startOf(0).map((_, c) => ["1", "1/3"][c] ?? "0") : [room.nameOf(0), room.nameOf(2)];
-        words.textContent = `${textOf(questions[at])} ${QUESTIONS[kind][1]} ${example.join(", ")}.`;
+        words.textContent = `${textOf(questions[at])} ${QUESTIONS[questions[at].kind][1]}`;
         told.textContent = score.textContent = answer.value = "";
-        room.selected = token;
+        room.selected = questions[at].token;
         refresh();
         room.goTo(layer);
         answer.focus({ preventScroll: true });
+        box.scrollIntoView({ block: "nearest" });
     }
 
     /** The mark of a click or a drag. @param {number} token -1: next to all @param {number[]} place */
     function point(token, place, isNew = true) {
+        if (!isOpen) return;
         if (questions[at].kind === "ends") {
             const found = room.problem.tokens[token] ?? toWorld(room.frame, place).map((x) => room.coordinate(x));
             if (token >= 0 || room.d === 2) answer.value = found.join(", ");
@@ -122,7 +126,7 @@ export function buildQuiz(room, { limitOf, listed, why, copyLink }) {
     }
 
     function readPlace() {
-        const cells = answer.value.replace(/[()]/g, "").split(",").map((cell) => readCell(cell.trim(), "your answer"));
+        const cells = plainRows(answer.value).split(",").map((cell) => readCell(cell.trim(), "your answer"));
         if (cells.length !== room.d) throw new Error(`Type ${room.d} coordinates, separated by commas.`);
         return cells.map(cellFloat);
     }
@@ -161,30 +165,32 @@ export function buildQuiz(room, { limitOf, listed, why, copyLink }) {
     function reveal(/** @type {string} */ verdict, /** @type {boolean} */ isRight) {
         const [{ kind, token }, right] = [questions[at], truth()];
         points += Number(isRight && isFirst);
-        room.asking = false;
-        refresh();
-        if (kind === "attends") room.marked = { ray: true, rings: right, spot: [] };
-        else room.goTo(Infinity);
+        const isLast = at + 1 === questions.length;
         const who = room.called(token);
+        isOpen = room.asking = false;
         const solution = kind === "ends" ? `${who} ends at ${limitOf(token)}.`
             : kind === "attends" ? why(token).replace("At", "at") : `${listed(right)} lead${right.length > 1 ? "" : "s"}.`;
+        room.asking = !isLast; // the rest of the page would answer the questions that follow
+        refresh();
+        if (isLast && kind !== "attends") room.goTo(Infinity);
+        else room.marked = { ray: kind === "attends", rings: kind === "ends" ? [] : right, spot: kind === "ends" ? right : [] };
         told.textContent = `${verdict}: ${solution}`;
         score.textContent = `Score: ${points} of ${at + 1}`;
-        next.textContent = at + 1 < questions.length ? "Next question" : "Again";
+        next.textContent = isLast ? "Again" : "Next question";
         next.focus({ preventScroll: true });
     }
 
     function leave() {
         if (at < 0) return;
-        [at, room.asking, room.locked] = [-1, false, false];
+        [at, isOpen, room.asking, room.locked] = [-1, false, false, false];
         refresh();
         context.changed();
     }
 
     function refresh() {
         box.hidden = at < 0;
-        for (const each of [field, check, give]) each.hidden = !room.asking;
-        next.hidden = room.asking;
+        for (const each of [field, check, give]) each.hidden = !isOpen;
+        next.hidden = isOpen;
         copy.hidden = !isOwn;
         close.hidden = room.locked && !isOwn;
         room.marked = { ray: false, rings: [], spot: [] };

@@ -182,7 +182,7 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
     for (const { end, members, colour, shape } of groups) {
         // Where a token started: hollow, or, if there are many, paler.
         const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
-        const old = members.filter((i) => layer > 0 && run.since[i]);
+        const old = members.filter((i) => layer > 0 && run.since[i] && !room.asking); // it would tell who moved
         pen.paint(many ? { fill: blended(colour, theme.ground, 0.6) } : hollow, old.map((i) =>
             shapeAt(shape, toScreen(frame, starts, i), 0.75 * size)));
         // At the limit followers lie under the star of their leader.
@@ -200,7 +200,7 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
     if (!many) run.first.forEach((token, i) => {
         const words = (show.has("numbers") ? room.nameOf(token) : "") + (run.weights[i] > 1 ? ` ×${run.weights[i]}` : "");
         // Where they started no two are in one place.
-        const [x, y] = toScreen(frame, starts, i);
+        const [x, y] = toScreen(frame, room.asking ? here : starts, i);
         if (words) pen.text([x + 4, y + 26], words, theme.ink);
     });
     drawMarked(pen, room, theme, here, size);
