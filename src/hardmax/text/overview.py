@@ -180,9 +180,16 @@ def diff(
     dict of DataFrame
         `words`, with their mean votes in both models, the share of the texts that have them, and
         the largest changes first: the changes of all words, and that of the bias, are the change
-        of the mean logit. With texts, `facts` has the numbers of
-        both, `texts` those that get different labels, and `pairs` the share of these; with
-        labels, the gain in accuracy, too, and the half width of its 95 % interval.
+        of the mean logit. With texts, `facts` has the numbers of both, `texts` those that get
+        different labels, and `pairs` the share of these; with labels, the gain in accuracy, too,
+        and the half width of its 95 % interval.
+
+    Examples
+    --------
+    >>> from hardmax.text import load_model
+    >>> model = load_model("sentiment-en")
+    >>> diff(model, model.edit({"boring": 1.0}))["words"].index.tolist()
+    ['boring']
     """
     for name, model in (("`first`", first), ("`second`", second)):
         check_instance(model, TextModel, name, "a TextModel")
@@ -228,6 +235,13 @@ def drift(
         the 95 % interval of a mean logit), `words` what `diff` has in them, and `unknown` the
         words that the model does not know and the new texts have more often, with the share of
         the texts that have them.
+
+    Examples
+    --------
+    >>> from hardmax.text import load_model
+    >>> new = pd.DataFrame({"text": ["A bad film.", "A good zyx."]})
+    >>> drift(load_model("sentiment-en"), new[1:], new)["words"].index.tolist()
+    ['bad', 'good']
     """
     check_instance(model, TextModel, "`model`", "a TextModel")
     first, second = Judged(model, old, "`old`", text, None), Judged(model, new, "`new`", text, None)
